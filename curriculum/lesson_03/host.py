@@ -1,0 +1,67 @@
+"""Lesson 03, the host's half: check the tensors, choose a grid, launch."""
+
+import numpy as np
+import torch
+
+from harness import cuda
+
+THREADS = 256  # threads per block: eight full warps
+
+_module = cuda.module(__file__, "kernel.cu")
+vec_add_kernel = _module.get_function("vec_add")
+axpy_kernel = _module.get_function("axpy")
+vec_add_gs_kernel = _module.get_function("vec_add_gs")
+add_u8_kernel = _module.get_function("add_u8")
+add_2d_kernel = _module.get_function("add_2d")
+saturating_add_kernel = _module.get_function("saturating_add_i32")
+
+
+def vec_add(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """A new tensor a + b; a and b are float32 [n], contiguous, on one device.
+
+    Raises TypeError for another dtype; ValueError for another shape, layout or device.
+    """
+    # TASK 2: refuse what the kernel cannot read; make c without copying anything; launch enough
+    # blocks for n threads, or nothing at all when n is 0
+    # TODO: about 13 lines
+    raise NotImplementedError("task 2")
+
+
+def axpy(a: float, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Replace y by a * x + y, and return y; x and y are float32 [n], contiguous, n > 0."""
+    # TASK 3: launch the kernel; mind the types of the two scalars
+    # TODO: about 4 lines
+    raise NotImplementedError("task 3")
+
+
+# Supplied: the launches of the other tasks. The grid is the caller's choice, never the kernel's.
+
+
+def vec_add_gs(
+    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, blocks: int, threads: int = THREADS
+) -> None:
+    """Write a + b into c; all float32 [n]."""
+    vec_add_gs_kernel((blocks,), (threads,), (a, b, c, np.int64(a.numel())))
+
+
+def add_u8(
+    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, blocks: int, threads: int = THREADS
+) -> None:
+    """Write a + b, modulo 256, into c; all uint8 [n]."""
+    add_u8_kernel((blocks,), (threads,), (a, b, c, np.int64(a.numel())))
+
+
+def add_2d(a: torch.Tensor, out: torch.Tensor, s: float, cols: int, grid: tuple[int, int]) -> None:
+    """Write a + s into the first cols columns of out; a and out are float32 [rows, pitch]."""
+    rows, pitch = a.shape
+    scalars = (np.float32(s), np.int32(rows), np.int32(cols), np.int32(pitch))
+    add_2d_kernel(grid, (32, 8), (a, out, *scalars))
+
+
+def saturating_add(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """A new tensor a + b that stops at the ends of int32; a and b are int32 [n], n > 0."""
+    n = a.numel()
+    c = torch.empty_like(a)
+    blocks = (n + THREADS - 1) // THREADS
+    saturating_add_kernel((blocks,), (THREADS,), (a, b, c, np.int32(n)))
+    return c

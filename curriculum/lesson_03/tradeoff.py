@@ -1,0 +1,76 @@
+"""Lesson 03, the trade-off: what a launch costs against what it does.
+
+Two clocks run. The host hands over a launch in `launch_microseconds` and does not wait for it; the
+GPU then moves `bytes_per_element` bytes for each element at `gigabytes_per_second`.
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+
+def work_microseconds(n: int, bytes_per_element: float, gigabytes_per_second: float) -> float:
+    """How long the GPU needs for n elements when nothing but the bytes counts. Supplied."""
+    return n * bytes_per_element / (gigabytes_per_second * 1e9) * 1e6
+
+
+def launch_breakeven(
+    launch_microseconds: float, bytes_per_element: float, gigabytes_per_second: float
+) -> int:
+    """The smallest n whose work takes at least as long as its launch."""
+    # TASK 5: solve work = launch for n, and round up
+    # TODO: about 1 line
+    raise NotImplementedError("task 5")
+
+
+def efficiency(
+    n: int, launch_microseconds: float, bytes_per_element: float, gigabytes_per_second: float
+) -> float:
+    """The share of its time that one launch spends on work, when the host waits for its end."""
+    # TASK 5: alone, the work starts only after the launch
+    # TODO: about 2 lines
+    raise NotImplementedError("task 5")
+
+
+def chunks_cost(
+    n: int,
+    chunks: int,
+    launch_microseconds: float,
+    bytes_per_element: float,
+    gigabytes_per_second: float,
+) -> float:
+    """Microseconds for n elements cut into equal launches in a row, when the host never waits."""
+    # TASK 5: the host prepares the next launch while the GPU still works: the slower clock wins
+    # TODO: about 2 lines
+    raise NotImplementedError("task 5")
+
+
+@dataclass(frozen=True)
+class Samples:
+    """One benchmark: the same call timed again and again."""
+
+    microseconds: tuple[float, ...]  # in the order of measuring
+    bytes_touched: int  # by one call
+    cold: bool  # whether something else went through the L2 cache before each call
+    l2_bytes: int
+    launch_microseconds: float  # of an empty kernel
+
+
+def objections(samples: Samples) -> set[str]:
+    """What speaks against the measurement, out of the five words below.
+
+    few      under 10 samples
+    warm-up  the first takes more than 1.5 times the median: it paid for compiling or for waking up
+    spread   the tenth at the top and the tenth at the bottom lie over 10 % of the median apart,
+             the first sample left aside
+    cache    the bytes fit in the L2 cache and nothing cleared it: no byte had to come from memory
+    host     the median is under twice an empty launch: you have timed the host
+    """
+    # TASK 8: judge the five, each by itself
+    # TODO: about 11 lines
+    raise NotImplementedError("task 8")
+
+
+def trustworthy(samples: Samples) -> bool:
+    """Whether to believe the median. Supplied."""
+    return not objections(samples)

@@ -1,0 +1,1 @@
+"""Everything that serves a lesson: locking, progress, loading, launching, checking, reporting."""

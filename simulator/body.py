@@ -1,0 +1,143 @@
+"""Reads the body of one entry: registers, labels, lines, instructions."""
+
+import re
+
+from simulator.cut import PtxError, split_operands, statements
+from simulator.ptx import Entry, Guard, Instruction, Variable
+from simulator.variables import layout, parameters, variable
+
+_LOCATION = re.compile(
+    r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:\s*,\s*function_name\s+[^,]+,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
+)
+_LEARNERS_FILE = 1  # NVRTC numbers the program first
+
+
+class Body:
+    """Reads the body of one entry, statement by statement."""
+
+    def __init__(self, name: str, head: str, tail: str, body: str, outside: dict[str, Variable]):
+        self.name = name
+        self.parameters = parameters(head)
+        bound = re.search(r"\.maxntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", tail)
+        self.maximum_threads = None
+        if bound:
+            x, y, z = (int(n or 1) for n in bound.groups())
+            self.maximum_threads = x * y * z
+        self.body = body
+        self.names = set(re.findall(r"[\w$]+", body))
+        self.outside = outside
+        self.registers: dict[str, str] = {}
+        self.instructions: list[Instruction] = []
+        self.labels: dict[str, int] = {}
+        self.line = 0
+        self.locations: dict[tuple[str, str, str], tuple[str, str, str] | None] = {}
+        self.scopes: list[int] = []
+        self.opened = 0
+        self.own: dict[str, Variable] = {}
+
+    def entry(self) -> Entry:
+        for statement in statements(self.body):
+            self._read(statement)
+        used = [v for n, v in self.outside.items() if v.space == "shared" and self._mentions(n)]
+        used += [v for v in self.own.values() if v.space == "shared"]
+        shared, static = layout([v for v in used if not v.extern])
+        for one in used:
+            if one.extern:
+                shared[one.name] = -(-static // 16) * 16
+        local, local_bytes = layout([v for v in self.own.values() if v.space == "local"])
+        return Entry(
+            self.name,
+            self.parameters,
+            self.registers,
+            tuple(self.instructions),
+            self.labels,
+            shared,
+            local,
+            static,
+            -(-local_bytes // 16) * 16,
+            {
+                name: v
+                for name, v in self.outside.items()
+                if v.space in ("global", "const") and self._mentions(name)
+            },
+            self.maximum_threads,
+        )
+
+    def _mentions(self, name: str) -> bool:
+        return name in self.names
+
+    def _read(self, statement: str) -> None:
+        while found := re.match(r"([\w$]+):\s*", statement):
+            self.labels[found[1]] = len(self.instructions)
+            statement = statement[found.end() :]
+        if statement == "{":
+            self.opened += 1
+            self.scopes.append(self.opened)
+        elif statement == "}":
+            if self.scopes:
+                self.scopes.pop()
+        elif statement.startswith(".reg"):
+            self._declare(statement)
+        elif re.match(r"\.loc\s", statement):
+            self._locate(statement)
+        elif statement.startswith("."):
+            own = variable(statement)
+            if own is not None:
+                self.own[own.name] = own
+        elif statement:
+            self._instruction(statement)
+
+    def _declare(self, statement: str) -> None:
+        found = re.match(r"\.reg\s*\.(\w+)\s+(.*)", statement, re.S)
+        if not found:
+            raise PtxError(f"cannot read the declaration {statement!r}")
+        for name in found[2].split(","):
+            family = re.match(r"\s*(%?[\w$]+)<\d+>", name)
+            if family:
+                self.registers[family[1] + "<"] = found[1]
+            else:
+                self.registers[self._scoped(name.strip(), declare=True)] = found[1]
+
+    def _scoped(self, name: str, declare: bool = False) -> str:
+        """A register declared inside `{ }` gets the number of its scope: C@3."""
+        if name.startswith("%"):
+            return name
+        for scope in reversed(self.scopes):
+            if declare or f"{name}@{scope}" in self.registers:
+                return f"{name}@{scope}"
+        return name
+
+    def _locate(self, statement: str) -> None:
+        """Keep the line of the innermost frame that lies in the learner's file."""
+        found = _LOCATION.match(statement)
+        if not found:
+            return
+        here = (found[1], found[2], found[3])
+        parent = (found[4], found[5], found[6]) if found[4] else None
+        self.locations[here] = parent
+        frame: tuple[str, str, str] | None = here
+        for _ in range(32):
+            if frame is None:
+                return
+            if int(frame[0]) == _LEARNERS_FILE and int(frame[1]) > 0:
+                self.line = int(frame[1])
+                return
+            frame = self.locations.get(frame)
+
+    def _instruction(self, statement: str) -> None:
+        guard = None
+        found = re.match(r"@(!?)\s*(%?[\w$]+)\s+(.*)", statement, re.S)
+        if found:
+            guard = Guard(self._scoped(found[2]), found[1] == "!")
+            statement = found[3]
+        opcode, _, rest = re.sub(r"\s+", " ", statement).partition(" ")
+        operands = split_operands(rest)
+        if self.scopes:
+            operands = tuple(
+                re.sub(r"(?<![\w%$.@])[A-Za-z_]\w*(?![\w$])", lambda m: self._scoped(m[0]), o)
+                for o in operands
+            )
+        index = len(self.instructions)
+        self.instructions.append(
+            Instruction(opcode.replace("::cta", ""), operands, guard, self.line, index)
+        )

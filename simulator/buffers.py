@@ -1,0 +1,85 @@
+"""Global memory: the caller's arrays, in place, under virtual addresses.
+
+Each buffer stands in the middle of a terabyte of its own, so that an address tells which buffer
+it was meant for even when it lies far outside, and so that every base is aligned as CUDA's
+allocations are, whatever the host gave.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+REGION_BITS = 40
+_BASE = 1 << (REGION_BITS - 1)  # a buffer's first byte inside its region
+MAXIMUM_BUFFERS = 1 << 14
+
+# Generic addresses of shared and local memory lie in windows above all regions.
+SHARED_WINDOW = 1 << 60
+LOCAL_WINDOW = 1 << 61
+
+
+@dataclass(eq=False, slots=True)
+class Buffer:
+    """The storage behind one or more pointers.
+
+    name       what the learner calls it
+    data       uint8 [bytes], written in place; may be lazily backed
+    element    the type of one element, for messages; None: the access's own size
+    read_only  a store is a fault (every pointer to it is const)
+    origin     byte offset of element 0 as the kernel sees it
+    """
+
+    name: str
+    data: NDArray[np.uint8]
+    element: np.dtype[Any] | None = None
+    read_only: bool = False
+    origin: int = 0
+    views: dict[tuple[str, int], NDArray[Any]] = field(default_factory=dict, repr=False)
+
+    @property
+    def bytes(self) -> int:
+        return int(self.data.nbytes)
+
+    def view(self, dtype: np.dtype[Any], shift: int = 0) -> NDArray[Any]:
+        """The bytes from `shift` on as an array of dtype; a ragged end is left out."""
+        key = (dtype.str, shift)
+        found = self.views.get(key)
+        if found is None:
+            count = max(0, (self.bytes - shift) // dtype.itemsize)
+            found = self.data[shift : shift + count * dtype.itemsize].view(dtype)
+            if len(self.views) > 64:
+                self.views.clear()
+            self.views[key] = found
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    buffer: Buffer
+    offset: int = 0  # bytes
+
+
+class AddressMap:
+    """Virtual address <-> (buffer, offset)."""
+
+    def __init__(self) -> None:
+        self.buffers: list[Buffer] = []
+
+    def base(self, buffer: Buffer) -> int:
+        """The virtual address of a buffer's first byte; registers the buffer."""
+        number = next((n for n, known in enumerate(self.buffers) if known is buffer), None)
+        if number is None:
+            if len(self.buffers) == MAXIMUM_BUFFERS:
+                raise ValueError(f"a launch takes at most {MAXIMUM_BUFFERS} buffers")
+            number = len(self.buffers)
+            self.buffers.append(buffer)
+        return ((number + 1) << REGION_BITS) + _BASE
+
+    def find(self, address: int) -> tuple[Buffer, int] | None:
+        """The buffer in whose region an address lies, and its base; None: a wild address."""
+        number = (address >> REGION_BITS) - 1
+        if 0 <= number < len(self.buffers):
+            return self.buffers[number], ((number + 1) << REGION_BITS) + _BASE
+        return None

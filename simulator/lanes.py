@@ -1,0 +1,112 @@
+"""Sets of lanes that run together, and what is known of each.
+
+A wave is an array of lanes: its blocks one after another, each block padded to whole warps, so
+that lane >> 5 is the warp and the array index alone says who a lane is.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+WARP = 32
+_DEEPEST = 8
+
+
+class Lanes:
+    """Some lanes of a wave, in rising order.
+
+    index  intp [count], or None for all lanes of the wave
+    """
+
+    __slots__ = ("index", "count", "whole", "_warps", "_rows", "parent", "depth")
+
+    def __init__(
+        self, index: NDArray[np.intp] | None, whole: int, parent: "Lanes | None" = None
+    ) -> None:
+        self.index = index
+        self.whole = whole  # lanes of the wave
+        self.count = whole if index is None else len(index)
+        # The set that a branch split, so that its parts find it again; a chain is kept short,
+        # or a long loop that lanes leave one by one would keep every set that it ever had.
+        self.depth: int = parent.depth + 1 if parent is not None and parent.depth < _DEEPEST else 0
+        self.parent = parent if self.depth else None
+        self._warps: int | None = None
+        self._rows: dict[int, tuple[NDArray[np.intp], NDArray[np.intp], int]] = {}
+
+    @property
+    def everything(self) -> bool:
+        return self.index is None
+
+    def indices(self) -> NDArray[np.intp]:
+        return np.arange(self.whole, dtype=np.intp) if self.index is None else self.index
+
+    @property
+    def warps(self) -> int:
+        """How many warps have at least one lane here."""
+        if self._warps is None:
+            if self.index is None:
+                self._warps = self.whole // WARP
+            else:
+                warp = self.index >> 5
+                self._warps = int(np.count_nonzero(warp[1:] != warp[:-1])) + (self.count > 0)
+        return self._warps
+
+    def select(self, mask: NDArray[np.bool_]) -> "Lanes":
+        """The lanes where mask [count] holds."""
+        chosen = np.flatnonzero(mask)
+        return Lanes(chosen if self.index is None else self.index[chosen], self.whole, self)
+
+    def split(self, mask: NDArray[np.bool_]) -> tuple["Lanes", "Lanes"]:
+        return self.select(mask), self.select(~mask)
+
+    def rows(self, values: NDArray[np.int64], size: int = WARP) -> NDArray[np.int64]:
+        """Values [count] as [groups, size]: each warp (or part of one) a row.
+
+        A lane that is missing repeats one of its group, so that counting distinct
+        values over a row gives the same number.
+        """
+        if self.index is None or self.count == 0:
+            return values.reshape(-1, size)
+        known = self._rows.get(size)
+        if known is None:
+            group = self.index // size
+            begins = np.empty(self.count, bool)
+            begins[0] = True
+            np.not_equal(group[1:], group[:-1], out=begins[1:])
+            first = np.flatnonzero(begins)
+            place = (np.cumsum(begins) - 1) * size + self.index % size
+            known = self._rows[size] = (first, place, len(first))
+        first, place, groups = known
+        if groups * size == self.count:
+            return values.reshape(-1, size)
+        full = np.empty((groups, size), values.dtype)
+        full[:] = values[first][:, None]
+        full.reshape(-1)[place] = values
+        return full
+
+
+def merge(sets: list[Lanes]) -> Lanes:
+    """The union of disjoint sets; the very set that a branch split, where that is what meets."""
+    if len(sets) == 1:
+        return sets[0]
+    whole = sets[0].whole
+    count = sum(s.count for s in sets)
+    parent = sets[0].parent
+    while parent is not None and parent.count < count:
+        parent = parent.parent
+    if parent is not None and parent.count == count and all(_descends(s, parent) for s in sets):
+        return parent
+    if count == whole:
+        return Lanes(None, whole)
+    if count * 8 > whole:
+        mask = np.zeros(whole, bool)
+        for s in sets:
+            mask[s.index] = True
+        return Lanes(np.flatnonzero(mask), whole)
+    return Lanes(np.sort(np.concatenate([s.indices() for s in sets])), whole)
+
+
+def _descends(lanes: Lanes, ancestor: Lanes) -> bool:
+    step: Lanes | None = lanes
+    while step is not None and step is not ancestor:
+        step = step.parent
+    return step is ancestor

@@ -1,0 +1,3 @@
+"""Supplied: where a sum starts."""
+
+CARRY = 0

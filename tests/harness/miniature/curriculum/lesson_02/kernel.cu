@@ -1,0 +1,1 @@
+// Lesson 02: a file that is text to Python.
