@@ -3,13 +3,17 @@
     python benchmarks/record_sweeps.py [--output FILE]
 
 Sweeps, each a list of points:
-    launch       elements of vec_add × microseconds a launch, many launches in a row, cold data
-    working_set  bytes read again and again × gigabytes a second
-    stride       elements between the reads of neighbouring threads × milliseconds
-    peers        vec_add against torch.add, the same bytes, interleaved
+    launch        elements × microseconds a launch of vec_add_four, many launches in a row, cold
+                  data (the fields are those of the recordings of vec_add before it)
+    empty_launch  microseconds a launch of a kernel with four arguments that does nothing, median of
+                  those measured beside each point of `launch`
+    working_set   bytes read again and again × gigabytes a second, in whole turns of the grid
+    stride        elements between the reads of neighbouring threads × milliseconds
+    peers         one, two and four elements a thread, and a loop, against torch.add
 
 Medians of CUDA events after a warm-up. Data that must come from memory rotates through buffers
-which together are several times the L2 cache.
+which together are several times the L2 cache. Short kernels are launched several times in a row
+between two events: the events around a single launch also see the GPU wait for it.
 """
 
 import argparse
@@ -35,6 +39,22 @@ extern "C" __global__ void strided_copy(const float* x, float* y, int n, int str
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = x[(long long)i * stride];
 }
+"""
+
+_ADD_TWO = r"""
+extern "C" __global__ void vec_add_two(const float* a, const float* b, float* c, int n)
+{
+    int i = blockIdx.x * 2 * blockDim.x + threadIdx.x;
+    int j = i + blockDim.x;
+    float x = i < n ? a[i] + b[i] : 0.0f;
+    float y = j < n ? a[j] + b[j] : 0.0f;
+    if (i < n) c[i] = x;
+    if (j < n) c[j] = y;
+}
+"""
+
+_NOTHING = r"""
+extern "C" __global__ void nothing(const float* a, const float* b, float* c, int n) {}
 """
 
 Call = Callable[[], object]
@@ -75,8 +95,17 @@ def in_a_row(launch: Callable[[int], object], count: int) -> Call:
     return call
 
 
-def sweep_launch() -> list[dict[str, float]]:
-    vec_add = solution("lesson_03").get_function("vec_add")
+def sweep_launch() -> tuple[list[dict[str, float]], list[dict[str, float]]]:
+    """(vec_add_four at each size, an empty kernel), interleaved: hosts slow down and recover."""
+    vec_add_four = solution("lesson_03").get_function("vec_add_four")
+    nothing = module(_NOTHING).get_function("nothing")
+    x = cupy.empty(1, cupy.float32)
+    arguments = (x, x, x, np.int32(1))
+
+    def empty(k: int) -> None:
+        nothing((1,), (BLOCK,), arguments)
+
+    empties = []
     points = []
     for exponent in range(5, 28):
         n = 1 << exponent
@@ -85,18 +114,20 @@ def sweep_launch() -> list[dict[str, float]]:
         b = cupy.random.rand(copies, n, dtype=cupy.float32)
         c = cupy.empty((copies, n), cupy.float32)
         rows = [(a[k], b[k], c[k], np.int32(n)) for k in range(copies)]
-        grid = (-(-n // BLOCK),)
+        grid = (-(-n // (4 * BLOCK)),)
 
         def launch(
             k: int, rows: list[Any] = rows, grid: tuple[int] = grid, copies: int = copies
         ) -> None:
-            vec_add(grid, (BLOCK,), rows[k % copies])
+            vec_add_four(grid, (BLOCK,), rows[k % copies])
 
         launches = 200 if n <= 1 << 22 else 40
-        (taken,) = milliseconds([in_a_row(launch, launches)], samples=9)
+        alone, taken = milliseconds([in_a_row(empty, 200), in_a_row(launch, launches)], samples=21)
         points.append({"n": n, "microseconds": taken * 1000 / launches})
+        empties.append(alone * 1000 / 200)
         del a, b, c, rows
-    return points
+    cost = statistics.median(empties)
+    return points, [{"microseconds": cost, "arguments": len(arguments)}]
 
 
 def sweep_working_set() -> list[dict[str, float]]:
@@ -104,11 +135,13 @@ def sweep_working_set() -> list[dict[str, float]]:
     sms = torch.cuda.get_device_properties(0).multi_processor_count
     blocks = sms * 8
     sums = cupy.empty(blocks * BLOCK, cupy.float32)
+    turn = blocks * BLOCK * 8  # elements: the eight loads that each thread has under way
     points = []
-    for mebibytes in (1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256, 512, 1024):
-        window = mebibytes * MIB // 4
+    # Whole turns only. Threads without work in a ragged last one would count as a slow cache.
+    for turns in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64, 128):
+        window = turns * turn
         x = cupy.ones(window, cupy.float32)
-        repeats = max(4, 4096 // mebibytes)
+        repeats = max(4, 4096 * MIB // x.nbytes)
         shift = window // 3 // 32 * 32 + 32 * 17  # so that no SM comes back to its own slice
 
         def call(
@@ -123,8 +156,8 @@ def sweep_working_set() -> list[dict[str, float]]:
         (taken,) = milliseconds([call], samples=7)
         points.append(
             {
-                "bytes": mebibytes * MIB,
-                "gigabytes_per_second": mebibytes * MIB * repeats / taken / 1e6,
+                "bytes": x.nbytes,
+                "gigabytes_per_second": x.nbytes * repeats / taken / 1e6,
             }
         )
         del x
@@ -148,29 +181,37 @@ def sweep_stride() -> list[dict[str, float]]:
 
 
 def sweep_peers() -> list[dict[str, Any]]:
-    """vec_add and its grid-stride form against torch.add at 2^26, in one run."""
+    """Each way to add against torch.add at 2^26, in one run: 8 launches in a row a sample."""
     kernels = solution("lesson_03")
-    n = 1 << 26
+    n, launches = 1 << 26, 8
     a, b = (torch.rand(n, device="cuda") for _ in range(2))
     c = torch.empty_like(a)
     views = [cupy.asarray(t) for t in (a, b, c)]
     stream = cupy.cuda.Stream.from_external(torch.cuda.current_stream())
     sms = torch.cuda.get_device_properties(0).multi_processor_count
 
-    def ours() -> None:
-        with stream:
-            kernels.get_function("vec_add")((n // BLOCK,), (BLOCK,), (*views, np.int32(n)))
+    def ours(kernel: Any, blocks: int, size: np.generic) -> Callable[[int], object]:
+        def launch(k: int) -> None:
+            with stream:
+                kernel((blocks,), (BLOCK,), (*views, size))
 
-    def grid_stride() -> None:
-        with stream:
-            kernels.get_function("vec_add_gs")((sms * 8,), (BLOCK,), (*views, np.int64(n)))
+        return launch
 
-    def peer() -> None:
-        torch.add(a, b, out=c)
-
-    times = milliseconds([ours, grid_stride, peer], samples=41)
-    torch.testing.assert_close(c, a + b)
-    names = ("vec_add", "vec_add_gs", "torch.add")
+    one, four, loop = map(kernels.get_function, ("vec_add", "vec_add_four", "vec_add_gs"))
+    two = module(_ADD_TWO).get_function("vec_add_two")
+    ways = {
+        "vec_add": ours(one, n // BLOCK, np.int32(n)),
+        "vec_add_two": ours(two, n // (2 * BLOCK), np.int32(n)),
+        "vec_add_four": ours(four, n // (4 * BLOCK), np.int32(n)),
+        "vec_add_gs": ours(loop, sms * 8, np.int64(n)),
+        "torch.add": lambda k: torch.add(a, b, out=c),
+    }
+    for way in ways.values():
+        c.fill_(torch.nan)
+        way(0)
+        torch.testing.assert_close(c, a + b)
+    calls = [in_a_row(way, launches) for way in ways.values()]
+    times = [taken / launches for taken in milliseconds(calls, samples=41)]
     return [
         {
             "name": name,
@@ -179,7 +220,7 @@ def sweep_peers() -> list[dict[str, Any]]:
             "gigabytes_per_second": 12 * n / t / 1e6,
             "ratio_to_peer": times[-1] / t,
         }
-        for name, t in zip(names, times, strict=True)
+        for name, t in zip(ways, times, strict=True)
     ]
 
 
@@ -192,6 +233,7 @@ def main() -> None:
     if output is None:
         output = ROOT / "references" / "measured" / f"{name.split()[-1].lower()}.json"
     driver = cupy.cuda.runtime.driverGetVersion()
+    launches, empty_launch = sweep_launch()
     recording = {
         "device": name,
         "recorded": date.today().isoformat(),
@@ -202,7 +244,8 @@ def main() -> None:
             "cuda_driver": f"{driver // 1000}.{driver % 1000 // 10}",
         },
         "sweeps": {
-            "launch": sweep_launch(),
+            "launch": launches,
+            "empty_launch": empty_launch,
             "working_set": sweep_working_set(),
             "stride": sweep_stride(),
             "peers": sweep_peers(),

@@ -12,24 +12,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import launch_settings
-from harness.answers import answer_path
-from harness.arguments import check_arguments
-from harness.call_site import call_site, shown_path
-from harness.compiler import VIRTUAL_ARCHITECTURE, Compiled, compile_file
-from harness.kernel_source import Declared, parameters_of
-from harness.known_launches import KnownLaunches
-from harness.launch_shape import check_shared, launch_shape
-from harness.learner_error import LaunchError
-from harness.missing_kernel import missing_kernel
-from harness.ptx_entries import EntryHead, entry_heads
-from harness.resources import OPTION, Resources, resources_of
-from harness.signature import Signature, signature_of
-from harness.simulator_launch import launch_on_simulator, parsed
-from harness.tensors import device_of
+from harness.launching import launch_settings
+from harness.launching.arguments import check_arguments
+from harness.launching.call_site import call_site, shown_path
+from harness.launching.compiler import VIRTUAL_ARCHITECTURE, Compiled, compile_file
+from harness.launching.kernel_source import Declared, parameters_of
+from harness.launching.known_launches import KnownLaunches
+from harness.launching.launch_shape import check_shared, launch_shape
+from harness.launching.missing_kernel import missing_kernel
+from harness.launching.ptx_entries import EntryHead, entry_heads
+from harness.launching.resources import OPTION, Resources, resources_of
+from harness.launching.signature import Signature, signature_of
+from harness.launching.simulator_launch import launch_on_simulator, parsed
+from harness.launching.tensors import device_of
+from harness.lessons.answers import answer_path
+from harness.telling.learner_error import LaunchError
 
 if TYPE_CHECKING:
-    from harness.gpu_launch import GpuKernel
+    from harness.launching.gpu_launch import GpuKernel
 
 
 def module(
@@ -133,7 +133,7 @@ class Kernel:
         self, grid: Any, block: Any, arguments: Sequence[Any], shared_mem: Any
     ) -> None:
         __tracebackhide__ = True
-        from harness import gpu_launch
+        from harness.launching import gpu_launch
 
         gpu = gpu_launch.gpu_of(arguments)
         head, signature = self._checked_name(gpu.architecture)

@@ -10,13 +10,13 @@ from zlib import crc32
 
 import pytest
 
-from harness import launch_settings
-from harness.profiling import Profiler
+from harness.judging.profiling import Profiler
+from harness.launching import launch_settings
 
 if TYPE_CHECKING:
     import torch
 
-    from harness.comparison import Close
+    from harness.judging.comparison import Close
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def rng(request: pytest.FixtureRequest) -> Iterator[torch.Generator]:
     if not getattr(request.function, "is_hypothesis_test", False):
         yield generator
         return
-    from harness import hypothesis_profile
+    from harness.judging import hypothesis_profile
 
     with hypothesis_profile.seeded_for_each_example(generator):
         yield generator
@@ -51,7 +51,7 @@ def profile(request: pytest.FixtureRequest) -> Profiler:
 @pytest.fixture
 def close(request: pytest.FixtureRequest) -> Close:
     """`close(got, oracle, *inputs)`; `close.equal(got, want)`; `close.function(f, oracle, …)`."""
-    from harness.comparison import Close
+    from harness.judging.comparison import Close
 
     return Close(seed_of(request.node) if "rng" in request.fixturenames else None)
 
@@ -77,7 +77,7 @@ def _poisoned_fresh_memory(request: pytest.FixtureRequest) -> Iterator[None]:
     if "torch" not in sys.modules or "unpoisoned" in request.fixturenames:
         yield
         return
-    from harness.poison import Poison
+    from harness.judging.poison import Poison
 
     with Poison():  # type: ignore[no-untyped-call]  # torch does not type it
         yield
@@ -91,6 +91,6 @@ def seed_of(item: pytest.Item) -> int:
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> None:
     """Load the Hypothesis profile before the first test file that uses Hypothesis is imported."""
     if b"hypothesis" in module_path.read_bytes():
-        from harness import hypothesis_profile
+        from harness.judging import hypothesis_profile
 
         hypothesis_profile.load()

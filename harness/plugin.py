@@ -17,21 +17,13 @@ from typing import Any
 
 import pytest
 
-from harness import (
-    answer_module,
-    answers,
-    counting,
-    gpu_faults,
-    launch_settings,
-    left_out,
-    nvidia_driver,
-    opening,
-    telling,
-    workers,
-)
-from harness.selection import Refusal
-from harness.session import Session
-from harness.verdict import Outcome
+from harness.launching import launch_settings, nvidia_driver
+from harness.lessons import answer_module, answers
+from harness.running import counting, gpu_faults, left_out, opening, workers
+from harness.running.selection import Refusal
+from harness.running.session import Session
+from harness.running.verdict import Outcome
+from harness.telling import failed_test as telling
 
 SESSION = pytest.StashKey[Session]()
 WORDS = pytest.StashKey[Path]()  # where workers leave their last words
@@ -221,25 +213,24 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         gpu_faults.settle()
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tell a lesson's failure in a learner's words."""
-    report = yield
+) -> pytest.TestReport | None:
+    """Tell a lesson's failure in a learner's words; None leaves it to pytest."""
     session = session_of(item.config)
-    # What pytest-xdist carries to the controller along with the report:
-    report.lesson_task = telling.task_of(item)  # type: ignore[attr-defined]
-    if call.when == "call":
-        report.lesson_counters = item.stash.get(counting.TABLES, "")  # type: ignore[attr-defined]
-    if report.failed and call.excinfo is not None:
-        text = telling.told(item, call.excinfo.value, session, item.config.stash[TOLD])
-        if text is not None:
-            report.longrepr = text
-            report.lesson_place = text.partition("\n")[0]  # type: ignore[attr-defined]
-        if gpu_faults.is_lost(call.excinfo.value, session.device):
-            gpu_faults.abandon(item, str(report.longrepr), item.config.stash.get(WORDS, None))
+    error = call.excinfo.value if call.excinfo is not None else None
+    loss = gpu_faults.loss(error, session.device) if error is not None else None
+    text = telling.told(item, error, session, item.config.stash[TOLD]) if error else None
+    report = telling.report(item, call, text, loss)
+    if loss is not None:
+        gpu_faults.abandon(item, report.longreprtext, loss, item.config.stash.get(WORDS, None))
     return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    gpu_faults.leave_stuck_gpu(config)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -247,6 +238,7 @@ def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport, sched: Any
     words = sched.config.stash.get(WORDS, None)
     left = workers.last_word(words, crashitem) if words else None
     report.longrepr = left or gpu_faults.crash_text(crashitem)
+    report.location = (*report.location[:2], crashitem.partition("::")[2])  # heads its failure
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -278,6 +270,8 @@ class Listener:
             outcome = Outcome.PASSED
         else:
             return
+        if getattr(report, "lesson_repeats", False) and self.run.answers is None:
+            report._pdbshown = True  # type: ignore[attr-defined] # so pytest prints it no more
         task, place = getattr(report, "lesson_task", None), getattr(report, "lesson_place", "")
         self.run.ended(report.nodeid, outcome, task, place)
         if tables := getattr(report, "lesson_counters", ""):

@@ -17,18 +17,25 @@ _KEPT = 24  # each entry keeps its arrays alive: about 0.8 KB a lane at 24
 
 
 class Addresses:
-    """Addresses [count] of some lanes, or one address for all of them."""
+    """Addresses [count] of some lanes, or one address for all of them.
 
-    __slots__ = ("base", "lanes", "low", "high", "bits", "origin", "memo", "_offsets", "_index")
+    Read as signed: a register may hold an address before its memory, which the instruction's
+    constant offset moves back inside.
+    """
+
+    __slots__ = (
+        "base", "signed", "lanes", "low", "high", "bits", "origin", "memo", "_offsets", "_index"
+    )  # fmt: skip
 
     def __init__(self, base: Any, lanes: Lanes) -> None:
         self.base = base
         self.lanes = lanes
+        self.signed = base.view(f"i{base.dtype.itemsize}")
         if base.ndim == 0:
-            self.low = self.high = self.bits = int(base)
+            self.low = self.high = self.bits = int(self.signed)
         else:
-            self.low = int(base.min())
-            self.high = int(base.max())
+            self.low = int(self.signed.min())
+            self.high = int(self.signed.max())
             self.bits = int(np.bitwise_or.reduce(base))
         self.origin = 0  # what offsets are counted from
         self.memo: dict[Any, Any] = {}  # for observers: what they worked out about these addresses
@@ -49,10 +56,9 @@ class Addresses:
     def offsets(self) -> NDArray[np.int64]:
         """Bytes from the origin, [count], without the constant offset."""
         if self._offsets is None:
-            base = self.base
-            if base.ndim == 0:
-                base = np.full(self.lanes.count, base)
-            wide = base.view(np.int64) if base.dtype.itemsize == 8 else base.astype(np.int64)
+            wide = self.signed.astype(np.int64, copy=False)
+            if wide.ndim == 0:
+                wide = np.full(self.lanes.count, wide)
             self._offsets = wide - np.int64(self.origin) if self.origin else wide
         return self._offsets
 

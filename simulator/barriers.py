@@ -6,7 +6,6 @@ one (compute capability 7.0 and later).
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,11 @@ from simulator.ptx import Instruction
 from simulator.wave import Wave
 
 _Key = tuple[str, str, int]  # barrier, thread count or "", basic block or -1
+
+
+def reduces(instruction: Instruction) -> bool:
+    """`bar.red`: who passes learns of how many threads of the block a predicate holds."""
+    return "red" in instruction.parts
 
 
 class Barriers:
@@ -34,8 +38,9 @@ class Barriers:
         if lanes.index is None and not self.waiting:
             self._tell(instruction, len(self.wave.blocks))
             return [(number, lanes)]
-        barrier = instruction.operands[0] if instruction.operands else "0"
-        count = instruction.operands[1] if len(instruction.operands) > 1 else ""
+        names = instruction.operands[1:-1] if reduces(instruction) else instruction.operands
+        barrier = names[0] if names else "0"
+        count = names[1] if len(names) > 1 else ""
         key = (barrier, count, number if not count else -1)
         self.waiting.setdefault(key, []).append((number, lanes))
         return self._release(key)
@@ -83,7 +88,15 @@ class Barriers:
         for hear in self._hear:
             hear(instruction, blocks)
 
-    def stuck(self, parked: list[Any]) -> KernelFault:
+    def agree(self) -> bool:
+        """Whether no block has threads that wait at two barriers."""
+        barriers = np.zeros(len(self.wave.live), np.int64)
+        for waiting in self.waiting.values():
+            slots = np.concatenate([self.wave.slot[lanes.indices()] for _, lanes in waiting])
+            barriers[np.unique(slots)] += 1
+        return bool((barriers <= 1).all())
+
+    def stuck(self) -> KernelFault:
         """Nobody can run and somebody waits here."""
         sites: dict[int, list[Lanes]] = {}
         for waiting in self.waiting.values():

@@ -121,28 +121,44 @@ def reverse_bits(a: Values) -> Values:
 
 
 def logic_3(a: Values, b: Values, c: Values, table: Values) -> Values:
-    """`lop3`: bit `4 a + 2 b + c` of the table, for each bit of the operands."""
-    result = a & np.uint32(0)
+    """`lop3`: bit `4 a + 2 b + c` of the table, an immediate, for each bit of the operands."""
+    entries = int(table if table.ndim == 0 else table[0])
+    if entries.bit_count() > 4:
+        return ~logic_3(a, b, c, np.uint32(~entries & 0xFF))
+    result = (a ^ a) & b & c
     for entry in range(8):
-        chosen = np.uint32(0) - (table >> np.uint32(entry) & np.uint32(1))
-        if chosen.ndim == 0 and not chosen:
-            continue
-        row = (a if entry & 4 else ~a) & (b if entry & 2 else ~b) & (c if entry & 1 else ~c)
-        result = result | row & chosen
+        if entries >> entry & 1:
+            row = (a if entry & 4 else ~a) & (b if entry & 2 else ~b) & (c if entry & 1 else ~c)
+            result = result | row
     return result
 
 
 def permute_bytes(a: Values, b: Values, selector: Values) -> Values:
     """`prmt`: each nibble picks one of eight bytes; its top bit asks for copies of that sign."""
+    if selector.ndim == 0:
+        return _permute_alike(a, b, int(selector))
     source = _funnel(a, b)
-    result = (a ^ a) | selector & np.uint32(0)
-    for byte in range(4):
-        nibble = selector >> np.uint32(4 * byte)
+    result = np.uint32(0)
+    for place in range(4):
+        nibble = selector >> np.uint32(4 * place)
         start = (nibble & np.uint32(7)) * np.uint32(8)
-        picked = (source >> start.astype(np.uint64)).astype(np.uint32) & np.uint32(0xFF)
+        picked = (source >> start).astype(np.uint32) & np.uint32(0xFF)
         sign = (picked >> np.uint32(7)) * np.uint32(0xFF)
-        replicate = np.uint32(0) - (nibble >> np.uint32(3) & np.uint32(1))
-        result = result | (picked ^ ((picked ^ sign) & replicate)) << np.uint32(8 * byte)
+        replicate = -(nibble >> np.uint32(3) & np.uint32(1))
+        result = result | (picked ^ ((picked ^ sign) & replicate)) << np.uint32(8 * place)
+    return result
+
+
+def _permute_alike(a: Values, b: Values, selector: int) -> Values:
+    """One selector for all lanes: shifts and masks that are known beforehand."""
+    result = (a ^ a) & b
+    for place in range(4):
+        nibble = selector >> 4 * place & 0xF
+        word, byte = (b if nibble & 4 else a), nibble & 3
+        picked = word >> np.uint32(8 * byte) & np.uint32(0xFF)
+        if nibble & 8:
+            picked = (picked >> np.uint32(7)) * np.uint32(0xFF)
+        result = result | picked << np.uint32(8 * place)
     return result
 
 

@@ -1,6 +1,7 @@
 """Reads the body of one entry: registers, labels, lines, instructions."""
 
 import re
+from dataclasses import replace
 
 from simulator.cut import PtxError, split_operands, statements
 from simulator.ptx import Entry, Guard, Instruction, Variable
@@ -34,10 +35,13 @@ class Body:
         self.scopes: list[int] = []
         self.opened = 0
         self.own: dict[str, Variable] = {}
+        self.branches: list[tuple[int, tuple[int, ...]]] = []  # instructions inside scopes
 
     def entry(self) -> Entry:
         for statement in statements(self.body):
             self._read(statement)
+        for index, scopes in self.branches:
+            self._aim(index, scopes)
         used = [v for n, v in self.outside.items() if v.space == "shared" and self._mentions(n)]
         used += [v for v in self.own.values() if v.space == "shared"]
         shared, static = layout([v for v in used if not v.extern])
@@ -55,20 +59,29 @@ class Body:
             local,
             static,
             -(-local_bytes // 16) * 16,
-            {
-                name: v
-                for name, v in self.outside.items()
-                if v.space in ("global", "const") and self._mentions(name)
-            },
+            self._variables(),
             self.maximum_threads,
         )
+
+    def _variables(self) -> dict[str, Variable]:
+        """The .global and .const arrays that the body mentions, and those that they point to."""
+        found: dict[str, Variable] = {}
+        names = [name for name in self.outside if self._mentions(name)]
+        while names:
+            name = names.pop()
+            variable = self.outside.get(name)
+            if variable and variable.space in ("global", "const") and name not in found:
+                found[name] = variable
+                names += [pointer.name for pointer in variable.pointers]
+        return found
 
     def _mentions(self, name: str) -> bool:
         return name in self.names
 
     def _read(self, statement: str) -> None:
         while found := re.match(r"([\w$]+):\s*", statement):
-            self.labels[found[1]] = len(self.instructions)
+            name = f"{found[1]}@{self.scopes[-1]}" if self.scopes else found[1]
+            self.labels[name] = len(self.instructions)
             statement = statement[found.end() :]
         if statement == "{":
             self.opened += 1
@@ -107,6 +120,15 @@ class Body:
                 return f"{name}@{scope}"
         return name
 
+    def _aim(self, index: int, scopes: tuple[int, ...]) -> None:
+        """A branch inside `{ }` means the label of the innermost scope that has one of its name."""
+        branch = self.instructions[index]
+        for scope in reversed(scopes):
+            label = f"{branch.operands[0]}@{scope}"
+            if label in self.labels:
+                self.instructions[index] = replace(branch, operands=(label,))
+                return
+
     def _locate(self, statement: str) -> None:
         """Keep the line of the innermost frame that lies in the learner's file."""
         found = _LOCATION.match(statement)
@@ -138,6 +160,8 @@ class Body:
                 for o in operands
             )
         index = len(self.instructions)
+        if opcode.startswith("bra") and self.scopes:
+            self.branches.append((index, tuple(self.scopes)))
         self.instructions.append(
             Instruction(opcode.replace("::cta", ""), operands, guard, self.line, index)
         )

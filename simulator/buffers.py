@@ -15,9 +15,9 @@ REGION_BITS = 40
 _BASE = 1 << (REGION_BITS - 1)  # a buffer's first byte inside its region
 MAXIMUM_BUFFERS = 1 << 14
 
-# Generic addresses of shared and local memory lie in windows above all regions.
-SHARED_WINDOW = 1 << 60
-LOCAL_WINDOW = 1 << 61
+# Generic addresses of shared and local memory count from the middle of regions above all others.
+SHARED_WINDOW = (1 << 60) + _BASE
+LOCAL_WINDOW = (1 << 61) + _BASE
 
 
 @dataclass(eq=False, slots=True)

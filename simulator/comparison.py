@@ -85,6 +85,8 @@ def set_predicate(spelling: Spelling) -> Operation:
 
     On packed pairs p is the lower half's verdict and q the upper half's.
     """
+    if len(spelling.types) != 1:
+        raise spelling.unknown()
     (type_name,) = spelling.types
     compare, combine = _comparison(spelling, type_name), _combination(spelling)
     packed = type_name in ("f16x2", "bf16x2")
@@ -168,6 +170,9 @@ def select_by_sign(spelling: Spelling) -> Operation:
     return Operation(compute, (result, result, sign), (result,), Unit.ALU)
 
 
-def test_property(spelling: Spelling) -> Operation:
+def has_property(spelling: Spelling) -> Operation:
+    """`testp.property.type p, a`"""
+    if len(spelling.types) != 1:
+        raise spelling.unknown()
     (type_name,) = spelling.types
     return Operation(TESTS[spelling.one_of(TESTS)], (type_name,), ("pred",), Unit.ALU)

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from simulator.float_arithmetic import flush, rectify, saturate
+from simulator.float_arithmetic import flush
 from simulator.float_rounding import ZERO, Exact, directed, two_sum, wide
-from simulator.half_arithmetic import READ, to_bfloat, to_odd_float
+from simulator.half_arithmetic import BFLOAT_NAN, CLAMPS, READ, to_bfloat, to_odd_float
 from simulator.rows import Compute, Operation, Spelling, Unit
 from simulator.types import DTYPES, FLOATS, HALVES, INTEGERS, Values, choose, unsigned
 
@@ -78,41 +78,46 @@ def _float_to_integer(spelling: Spelling) -> Compute:
 def _integer_to_float(spelling: Spelling) -> Compute:
     result, source = spelling.types
     mode = _mode(spelling)
-    if mode == "rn" and result in FLOATS and not spelling.modifiers & {"sat"}:
-        to = DTYPES[result]
-        return lambda a: a.astype(to)
-    finish = _finisher(spelling, result)
+    unit = [lambda a: np.clip(a, 0, 1)] if "sat" in spelling.modifiers else []
+    if mode == "rn" and result in FLOATS:
+        return _chained(*unit, lambda a: a.astype(DTYPES[result]))
+    narrow = _narrow(spelling, result, mode)
     if DTYPES[source].itemsize < 8:
-        return lambda a: finish(wide(a), ZERO)
+        return _chained(*unit, lambda a: narrow((wide(a), ZERO)))
 
-    def compute(a: Values) -> Values:  # 64 bits: the halves are exact in float64, the sum is not
+    def exactly(a: Values) -> Exact:  # the halves are exact in float64, their sum is not
         low = a & a.dtype.type(0xFFFFFFFF)
-        return finish(*two_sum(wide(a - low), wide(low)))
+        return two_sum(wide(a - low), wide(low))
 
-    return compute
+    return _chained(*unit, exactly, narrow)
 
 
 def _float_to_float(spelling: Spelling) -> Compute:
     result, source = spelling.types
-    read = _reader(spelling)
-    whole = spelling.modifiers & TO_WHOLE.keys()
-    if whole:
-        to_whole = TO_WHOLE[spelling.one_of(TO_WHOLE)]
-        reader = read
-        read = lambda a: to_whole(reader(a))  # noqa: E731
-    plain = not spelling.modifiers & {"sat", "relu", "ftz", *DIRECTED, "satfinite"}
-    if plain and result == "bf16":
-        return lambda a: to_bfloat(_single(read(a)))
-    if plain:
-        to = DTYPES[result]
-        return lambda a: read(a).astype(to)
-    finish = _finisher(spelling, result)
-    return lambda a: finish(wide(read(a)), ZERO)
+    steps: list[Compute] = [_reader(spelling)]
+    if spelling.modifiers & TO_WHOLE.keys():
+        steps.append(TO_WHOLE[spelling.one_of(TO_WHOLE)])
+    steps += _clamps(spelling, result)
+    mode = _mode(spelling)
+    if mode != "rn":
+        narrow = _narrow(spelling, result, mode)
+        steps.append(lambda a: narrow((wide(a), ZERO)))
+    elif result == "bf16":
+        steps += [_single, to_bfloat]
+    elif result != source or result == "f16":
+        steps.append(lambda a: a.astype(DTYPES[result]))
+    if "ftz" in spelling.modifiers and result == "f32":
+        steps.append(flush)
+    return _chained(*steps)
 
 
-def _single(values: Values) -> Values:
-    """To float32, in the way that a second rounding, to bf16, cannot notice."""
-    return values if values.dtype.itemsize <= 4 else to_odd_float(values, ZERO)
+def _chained(*steps: Compute) -> Compute:
+    def compute(a: Values) -> Values:
+        for step in steps:
+            a = step(a)
+        return a
+
+    return compute
 
 
 def _mode(spelling: Spelling) -> str:
@@ -131,33 +136,23 @@ def _reader(spelling: Spelling) -> Convert:
     return lambda a: a
 
 
-def _finisher(spelling: Spelling, result: str) -> Callable[[Values, Values], Values]:
-    """What clamps a float64 (and what it lost) and rounds it to the result's type."""
-    clamps: list[Convert] = []
-    if "satfinite" in spelling.modifiers and result not in LARGEST:
-        raise spelling.unknown()
-    if "sat" in spelling.modifiers:
-        clamps.append(saturate)
-    if "relu" in spelling.modifiers:
-        clamps.append(rectify)
+def _clamps(spelling: Spelling, result: str) -> list[Compute]:
+    clamps = [clamp for name, clamp in CLAMPS.items() if name in spelling.modifiers]
     if "satfinite" in spelling.modifiers:
-        largest = np.float64(LARGEST[result])
-        clamps.append(lambda value: np.clip(value, -largest, largest))
-    narrow = _narrow(spelling, result, _mode(spelling))
-    if "ftz" in spelling.modifiers and result == "f32":
-        rounded = narrow
-        narrow = lambda exact: flush(rounded(exact))  # noqa: E731
+        if result not in LARGEST:
+            raise spelling.unknown()
+        largest = LARGEST[result]
+        clamps.append(lambda a: np.clip(a, a.dtype.type(-largest), a.dtype.type(largest)))
+    return clamps
 
-    def finish(value: Values, lost: Values) -> Values:
-        for clamp in clamps:
-            clamped = clamp(value)
-            value, lost = clamped, choose(clamped == value, lost, ZERO)
-        return narrow((value, lost))
 
-    return finish
+def _single(values: Values) -> Values:
+    """To float32, in the way that a second rounding, to bf16, cannot notice."""
+    return values if values.dtype.itemsize <= 4 else to_odd_float(values, ZERO)
 
 
 def _narrow(spelling: Spelling, result: str, mode: str) -> Callable[[Exact], Values]:
+    """What rounds a float64 (and what it lost) to the result's type."""
     if result == "bf16":
         if mode == "rn":
             return lambda exact: to_bfloat(to_odd_float(*exact))
@@ -172,9 +167,9 @@ def _narrow(spelling: Spelling, result: str, mode: str) -> Callable[[Exact], Val
 
 
 def _upper_half(values: Values) -> Values:
+    """float32 cut to bf16; a NaN must not lose the bits that make it one."""
     upper = (unsigned(values) >> np.uint32(16)).astype(np.uint16)
-    nan = values != values
-    return choose(nan, np.uint16(0x7FFF), upper)
+    return choose(values != values, BFLOAT_NAN, upper)
 
 
 def _pack(spelling: Spelling) -> Compute:

@@ -12,7 +12,7 @@ from simulator.footprint import Footprint
 from simulator.lanes import WARP, Lanes
 from simulator.program import Program
 from simulator.ptx import Instruction
-from simulator.requests import sectors, useful_bytes, wavefronts
+from simulator.requests import distinct, sectors, useful_bytes, wavefronts
 from simulator.wave import Wave
 
 _DIRECTION = {Kind.LOAD: "load", Kind.STORE: "store"}
@@ -58,10 +58,7 @@ class Counting(Observer):
         elif event.space is Space.SHARED:
             self._shared(event, counters, f"shared_{_DIRECTION[access.kind]}")
         elif event.space is Space.LOCAL:
-            name = f"local_{_DIRECTION[access.kind]}"
-            counters.add(f"{name}_requests", event.lanes.warps)
-            # Lane by lane interleaved in words, so that a warp's equal offsets lie side by side.
-            counters.add(f"{name}_sectors", event.lanes.warps * max(1, access.bytes))
+            self._local(event, counters, f"local_{_DIRECTION[access.kind]}")
         if event.space is Space.GLOBAL and event.buffer is not None:
             print_ = self._footprints.get(event.buffer.name)
             if print_ is None:
@@ -96,7 +93,7 @@ class Counting(Observer):
         requests = event.lanes.warps
         group = WARP * 4 // width  # lanes served together: 32, 16 or 8
         if addresses.uniform:
-            passes = best = requests
+            passes = best = event.lanes.groups(group)
         else:
             key = ("banks", event.offset % 4, width)
             known = addresses.memo.get(key)
@@ -110,6 +107,18 @@ class Counting(Observer):
         counters.add(f"{name}_requests", requests)
         counters.add(f"{name}_wavefronts", passes)
         counters.add(f"{name}_conflicts", passes - best)
+
+    @staticmethod
+    def _local(event: MemoryEvent, counters: Counters, name: str) -> None:
+        """Local memory is interleaved word by word: the same word of 8 lanes fills a sector."""
+        lanes, words = event.lanes, max(1, event.access.bytes // 4)
+        if event.addresses.uniform:
+            moved = lanes.groups(8)
+        else:
+            rows = (event.addresses.rows(8) + event.offset) >> 2
+            moved = int(distinct(rows).sum())
+        counters.add(f"{name}_requests", lanes.warps)
+        counters.add(f"{name}_sectors", moved * words)
 
     def _of(self, instruction: Instruction) -> Counters:
         found = self._by_instruction.get(instruction.index)

@@ -54,9 +54,9 @@ class Execution:
         value = self.wave.special(name)
         return value if value.ndim == 0 or lanes.index is None else value[lanes.index]
 
-    def address_of(self, variable: str) -> Any:
-        """The address of a .global or .const array of the module."""
-        return np.uint64(self._variables[variable])
+    def address_of(self, variable: str, offset: int = 0) -> Any:
+        """The address of a byte of a .global or .const array of the module."""
+        return np.uint64(self._variables[variable] + offset)
 
     # ---- atomics
 
@@ -74,13 +74,18 @@ class Execution:
         """Update memory in lane order; the old values [count] where they are wanted."""
         count = lanes.count
         if guard is not None and not (guard.ndim == 0 and guard):
-            mask = np.broadcast_to(guard, (count,))
-            some = lanes.select(mask)
+            masks = [np.broadcast_to(guard, (count,))]
+        else:
+            masks = self.memory.apart(access, base, offset, lanes)
+        if masks:
             old = np.zeros(count, access.element)
-            if some.count:
-                base = base if base.ndim == 0 else base[mask]
+            for mask in masks:
+                some = lanes.select(mask)
+                if not some.count:
+                    continue
+                where = base if base.ndim == 0 else base[mask]
                 part = tuple(v if v.ndim == 0 else v[mask] for v in values)
-                got = self.atomic(access, operation, base, offset, part, some, None, wanted)
+                got = self.atomic(access, operation, where, offset, part, some, None, wanted)
                 if wanted:
                     old[mask] = got
             return old
@@ -92,7 +97,11 @@ class Execution:
     # ---- the warp
 
     def _require(self, number: int, mask: Any, lanes: Lanes) -> None:
-        """Every live lane that the mask names must be here."""
+        """Each lane's mask must name the lane itself, and only live lanes that are here."""
+        if mask.ndim or mask != warp.EVERY_LANE:
+            own = mask >> (lanes.indices() & 31).astype(np.uint32) & 1
+            if not own.all():
+                raise self._left_out(number, int(lanes.indices()[np.argmin(own)]))
         if lanes.index is None:
             return
         here = warp.present(lanes)
@@ -117,6 +126,17 @@ class Execution:
             place=place,
         )
 
+    def _left_out(self, number: int, lane: int) -> KernelFault:
+        place = self.wave.place(lane)
+        return KernelFault(
+            FaultKind.ABSENT_LANES,
+            f"{place} is lane {lane % 32} of its warp, which its own mask does not name",
+            line=self.entry.instructions[number].line,
+            expected="A lane that executes a warp instruction is named by the mask it gives.",
+            advice="Name every lane that comes here, or keep the others away with an if.",
+            place=place,
+        )
+
     def shuffle(
         self, number: int, mode: str, value: Any, b: Any, c: Any, mask: Any, lanes: Lanes
     ) -> tuple[Any, Any]:
@@ -125,19 +145,26 @@ class Execution:
 
     def vote(self, number: int, mode: str, predicate: Any, mask: Any, lanes: Lanes) -> Any:
         self._require(number, mask, lanes)
-        return warp.vote(mode, predicate, lanes)
+        return warp.vote(mode, predicate, mask, lanes)
 
     def match(self, number: int, mode: str, value: Any, mask: Any, lanes: Lanes) -> tuple[Any, Any]:
         self._require(number, mask, lanes)
-        return warp.match(mode, value, lanes)
+        return warp.match(mode, value, mask, lanes)
 
     def reduce(self, number: int, mode: str, value: Any, mask: Any, lanes: Lanes) -> Any:
         self._require(number, mask, lanes)
-        return warp.reduce(mode, value, lanes)
+        return warp.reduce(mode, value, mask, lanes)
 
     def active_mask(self, lanes: Lanes) -> Any:
         mask = warp.present(lanes)
         return np.repeat(mask, 32) if lanes.index is None else mask[lanes.index >> 5]
+
+    def block_vote(self, mode: str, predicate: Any, lanes: Lanes) -> Any:
+        """bar.red: of how many threads of the own block a predicate holds; of all; of any."""
+        slot = self.wave.slot[lanes.indices()]
+        here = np.bincount(slot)
+        holds = np.bincount(slot, np.broadcast_to(predicate, slot.shape)).astype(np.uint32)
+        return {"popc": holds, "and": holds == here, "or": holds > 0}[mode][slot]
 
     # ---- printf, assert, trap
 

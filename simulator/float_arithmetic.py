@@ -6,25 +6,47 @@ them by a few units in the last place. Which NaN a NaN is, is not modelled.
 
 import numpy as np
 
-from simulator.float_rounding import exact_fused, to_odd, wide
+from simulator.float_rounding import exact_fused, to_odd, two_product, two_sum, wide
 from simulator.rows import Compute
 from simulator.types import Values, choose
 
 # A float64 sum whose low 28 bits are all zero may be a tie for float32 (or a small result).
 MAY_TIE = np.uint64(2**28 - 1)
+FRACTION = np.uint64(2**52 - 1)
+# Between these a float64 product and what it lost are both exact.
+SMALL, LARGE = np.float64(2.0**-900), np.float64(2.0**900)
 
 
 def fused_multiply_add(a: Values, b: Values, c: Values) -> Values:
     """PTX rounds a * b + c once. float64 holds a float32 product exactly, so only the sum rounds
     on the way; that decides the result only where it looks like a tie, so those are looked at."""
     if a.dtype.itemsize == 8:
-        return exact_fused(a, b, c)[0]
+        return _fused_multiply_add_double(a, b, c)
     total = wide(a)
     total *= b
     total += c
     if not (total.view(np.uint64) & MAY_TIE).min(initial=MAY_TIE):
         total = _break_ties(total, a, b, c)
     return total.astype(a.dtype)
+
+
+def _fused_multiply_add_double(a: Values, b: Values, c: Values) -> Values:
+    """Adds up what the product and the sum lost; where that ends in a tie, or is out of the range
+    where it works, the slow way decides."""
+    product, product_lost = two_product(a, b)
+    total, total_lost = two_sum(product, c)
+    rest, rest_lost = two_sum(total_lost, product_lost)
+    result, lost = two_sum(total, rest)
+    result = choose(result == 0, total, result)  # a sum of zeros knows its sign
+    tie = (lost.view(np.uint64) & FRACTION) == 0
+    doubtful = (tie & (rest_lost != 0)) | ~(np.abs(result) < LARGE) | ~(np.abs(product) > SMALL)
+    if not doubtful.any():
+        return result
+    if result.ndim == 0:
+        return exact_fused(a, b, c)[0]
+    a, b, c = (np.broadcast_to(operand, result.shape)[doubtful] for operand in (a, b, c))
+    result[doubtful] = exact_fused(a, b, c)[0]
+    return result
 
 
 def _break_ties(total: Values, a: Values, b: Values, c: Values) -> Values:
@@ -111,7 +133,10 @@ def hyperbolic_tangent(a: Values) -> Values:
 
 
 def flush(a: Values) -> Values:
-    """`.ftz`: a subnormal becomes a zero of its sign."""
+    """`.ftz`: a subnormal becomes a zero of its sign.
+
+    Bound: a result that only its rounding lifts to the smallest normal is kept; a GPU flushes it.
+    """
     normal = np.abs(a) >= np.finfo(a.dtype).tiny  # False for NaN, and NaN * 0 is NaN
     return a * normal
 
@@ -119,7 +144,9 @@ def flush(a: Values) -> Values:
 def saturate(a: Values) -> Values:
     """`.sat`: clamp to [+0, 1]; a NaN becomes +0."""
     zero, one = a.dtype.type(0), a.dtype.type(1)
-    return np.minimum(np.fmax(a, zero), one) + zero
+    clamped = np.minimum(np.maximum(a, zero), one) + zero
+    nan = clamped != clamped
+    return choose(nan, zero, clamped) if nan.any() else clamped
 
 
 def rectify(a: Values) -> Values:

@@ -140,15 +140,34 @@ def directed(exact: Exact, dtype: np.dtype[Any], direction: str) -> Values:
     """Round down (rm), up (rp) or towards zero (rz): a step back from the nearest, if need be."""
     value, lost = exact
     nearest = value.astype(dtype)
-    back = nearest.astype(np.float64)
-    above = (back > value) | ((back == value) & (lost < 0))
-    below = (back < value) | ((back == value) & (lost > 0))
-    if direction == "rz":
-        above, below = above & (value > 0), below & (value < 0)
-    step_down = above & (direction != "rp")
-    step_up = below & (direction != "rm")
-    nearest = choose(step_down, np.nextafter(nearest, dtype.type(-np.inf)), nearest)
-    return choose(step_up, np.nextafter(nearest, dtype.type(np.inf)), nearest)
+    if direction != "rm":
+        too_low = _is_below(nearest, value, lost)
+        nearest = _step(nearest, too_low if direction == "rp" else too_low & (value < 0), 1)
+    if direction != "rp":
+        too_high = _is_below(-nearest, -value, -lost)
+        nearest = _step(nearest, too_high if direction == "rm" else too_high & (value > 0), -1)
+    return nearest
+
+
+def _is_below(rounded_value: Values, value: Values, lost: Values) -> Values:
+    back = wide(rounded_value)
+    below = back < value
+    return below | ((back == value) & (lost > 0)) if lost.ndim or lost > 0 else below
+
+
+def _step(values: Values, where: Values, towards: int) -> Values:
+    """The next float up (1) or down (-1) in some lanes. Bits count up from zero on either side of
+    it, so an integer sum will do, several times as fast as `nextafter`."""
+    width = values.dtype.itemsize
+    number = np.dtype(f"i{width}").type
+    bits = values.view(number)
+    away_from_zero = (bits >> number(8 * width - 1)) | number(1)  # -1 below zero, else 1
+    moved = (bits + away_from_zero * where * number(towards)).view(values.dtype)
+    across = where & (values == 0)
+    if across.any():
+        smallest = np.finfo(values.dtype).smallest_subnormal
+        moved = choose(across, smallest * values.dtype.type(towards), moved)
+    return moved
 
 
 def rounded(function: Callable[..., Exact], dtype: Any, direction: str) -> Callable[..., Values]:

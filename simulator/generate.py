@@ -28,9 +28,11 @@ from simulator.ptx import Entry, Instruction
 from simulator.rows import Operation, UnknownInstruction
 from simulator.statements import STATEMENTS, choose
 from simulator.types import DTYPES
+from simulator.variables import integer
 from simulator.wave import SPECIAL_REGISTERS, special_type
 
 _IDENTIFIER = re.compile(r"\W")
+_PLACE = re.compile(r"([A-Za-z_$][\w$]*)\+(-?\d+)$")
 BlockFunction = Callable[..., Any]
 
 
@@ -42,6 +44,7 @@ class Generator:
         self.perturb = perturb  # move approximate results within their documented error
         self.constants: dict[str, Any] = {"choose": choose, "np": np}
         self._numbers: dict[Any, str] = {}
+        self._read = set().union(*(read_and_written(entry, i)[0] for i in entry.instructions))
         self.parameters = {p.name for p in entry.parameters}
         self.held_as = self._representations()
 
@@ -71,7 +74,7 @@ class Generator:
 
     def is_read(self, register: str) -> bool:
         """Whether any instruction reads a register: an atomic's old value is often not wanted."""
-        return any(register in read_and_written(self.entry, i)[0] for i in self.entry.instructions)
+        return register in self._read
 
     def value(self, operand: str, type_: str) -> str:
         """An expression for an operand as a PTX type: arrays [count] or a scalar."""
@@ -83,11 +86,12 @@ class Generator:
         if operand in SPECIAL_REGISTERS:
             text = f"run.special({operand!r}, lanes)"
             return self.cast(text, DTYPES[special_type(operand)], dtype)
-        address = self.address_constant(operand)
+        name, offset = _place(operand)
+        address = self.address_constant(name)
         if address is not None:
-            return self.constant(np.uint64(address).astype(dtype)[()])
-        if operand in self.entry.variables:
-            return f"run.address_of({operand!r})"
+            return self.constant(np.uint64(address + offset).astype(dtype)[()])
+        if name in self.entry.variables:
+            return f"run.address_of({name!r}, {offset})"
         return self.constant(literal(operand, dtype))
 
     def address_constant(self, name: str) -> int | None:
@@ -135,9 +139,8 @@ class Generator:
 
     def block(self, number: int, block: BasicBlock) -> str:
         instructions = self.entry.instructions[block.first : block.end]
-        used = block.read | {w for w in block.written if self._is_guarded(w, instructions)}
         lines = [f"def block_{number}(registers, lanes, run):"]
-        for register in sorted(used & block.live_in):
+        for register in sorted(block.read):
             dtype = self.constant(self.held_as[register])
             lines.append(
                 f"    {self.variable(register)} = registers.read({register!r}, lanes, {dtype})"
@@ -147,7 +150,7 @@ class Generator:
             if instruction.parts[0] in ("bra", "ret", "exit"):
                 leaves = self.guard_of(instruction) or "None"
                 continue
-            if meets_block(instruction) and instruction.parts[1] != "red":
+            if meets_block(instruction) and "sync" in instruction.parts:
                 continue  # the machine's business
             try:
                 lines += [f"    {line}" for line in self.statement(instruction)]
@@ -161,12 +164,6 @@ class Generator:
             lines.append(f"    registers.drop({dead!r}, lanes)")
         lines.append(f"    return {leaves}")
         return "\n".join(_freed(lines))
-
-    def _is_guarded(self, register: str, instructions: tuple[Instruction, ...]) -> bool:
-        return any(
-            i.guard is not None and register in read_and_written(self.entry, i)[1]
-            for i in instructions
-        )
 
     def statement(self, instruction: Instruction) -> list[str]:
         """The lines of one instruction."""
@@ -246,6 +243,12 @@ class Generator:
         return [(o.lstrip("!"), t) for o, t in pairs]
 
 
+def _place(operand: str) -> tuple[str, int]:
+    """(variable, offset in bytes) of an address written as an operand: `tile+8`."""
+    found = _PLACE.match(operand)
+    return (found[1], int(found[2])) if found else (operand, 0)
+
+
 def literal(text: str, dtype: np.dtype[Any]) -> Any:
     """A number in PTX's spelling: 12, -1, 0x1FU, 0f3F800000, 0d3FF0000000000000."""
     sign = -1 if text.startswith("-0f") or text.startswith("-0d") else 1
@@ -256,7 +259,7 @@ def literal(text: str, dtype: np.dtype[Any]) -> Any:
     if body[:2].lower() == "0d":
         wide = np.uint64(int(body[2:], 16)).view(np.float64)
         return sign * wide if dtype.kind == "f" else wide.view(dtype)
-    number = int(text.rstrip("U"), 0)
+    number = integer(text)
     if dtype.kind == "b":
         return np.bool_(number)
     masked = number & ((1 << 8 * dtype.itemsize) - 1)

@@ -17,7 +17,7 @@ class Lanes:
     index  intp [count], or None for all lanes of the wave
     """
 
-    __slots__ = ("index", "count", "whole", "_warps", "_rows", "parent", "depth")
+    __slots__ = ("index", "count", "whole", "_groups", "_rows", "parent", "depth")
 
     def __init__(
         self, index: NDArray[np.intp] | None, whole: int, parent: "Lanes | None" = None
@@ -29,7 +29,7 @@ class Lanes:
         # or a long loop that lanes leave one by one would keep every set that it ever had.
         self.depth: int = parent.depth + 1 if parent is not None and parent.depth < _DEEPEST else 0
         self.parent = parent if self.depth else None
-        self._warps: int | None = None
+        self._groups: dict[int, int] = {}
         self._rows: dict[int, tuple[NDArray[np.intp], NDArray[np.intp], int]] = {}
 
     @property
@@ -42,13 +42,18 @@ class Lanes:
     @property
     def warps(self) -> int:
         """How many warps have at least one lane here."""
-        if self._warps is None:
-            if self.index is None:
-                self._warps = self.whole // WARP
-            else:
-                warp = self.index >> 5
-                self._warps = int(np.count_nonzero(warp[1:] != warp[:-1])) + (self.count > 0)
-        return self._warps
+        return self.groups(WARP)
+
+    def groups(self, size: int) -> int:
+        """How many warps, or parts of one with `size` lanes, have at least one lane here."""
+        if self.index is None:
+            return self.whole // size
+        found = self._groups.get(size)
+        if found is None:
+            group = self.index // size
+            found = int(np.count_nonzero(group[1:] != group[:-1])) + (self.count > 0)
+            self._groups[size] = found
+        return found
 
     def select(self, mask: NDArray[np.bool_]) -> "Lanes":
         """The lanes where mask [count] holds."""

@@ -93,12 +93,13 @@ def launch(
         p.name: _parameter_bytes(p.bytes, a, addresses)
         for p, a in zip(entry.parameters, arguments, strict=True)
     }
-    variables = {name: addresses.base(_variable(entry, name)) for name in entry.variables}
+    variables = _variables(entry, addresses)
     program = program_of(entry, settings.perturb)
+    shared = _shared_bytes(entry, shared_bytes)
     watching = list(observers)
     if settings.faults:
         watching.append(WritesToConst())
-        if entry.static_shared_bytes + shared_bytes:
+        if shared:
             watching.append(UninitialisedShared())
     counting = Counting(program) if settings.counters else None
     if counting is not None:
@@ -113,7 +114,7 @@ def launch(
                 ids[start : start + together],
                 grid,
                 block,
-                entry.static_shared_bytes + shared_bytes,
+                shared,
                 entry.local_bytes,
             )
             for observer in watching:
@@ -128,7 +129,9 @@ def launch(
                 observer.wave_ended(wave)
     if counting is None:
         return Launched(Counters(), output=printer.output)
-    return Launched(counting.total(), counting.by_line(), counting.traffic(), printer.output)
+    untouched = {buffer.name: Traffic() for buffer in addresses.buffers}
+    traffic = untouched | counting.traffic()
+    return Launched(counting.total(), counting.by_line(), traffic, printer.output)
 
 
 def _check(
@@ -148,9 +151,15 @@ def _check(
         raise ValueError(
             f"{entry.name} takes {len(entry.parameters)} arguments, not {len(arguments)}"
         )
-    shared = entry.static_shared_bytes + shared_bytes
+    shared = _shared_bytes(entry, shared_bytes)
     if shared > MAXIMUM_SHARED_BYTES:
         raise ValueError(f"{shared} bytes of shared memory; a block has {MAXIMUM_SHARED_BYTES}")
+
+
+def _shared_bytes(entry: Entry, dynamic: int) -> int:
+    """A block's shared memory: what the launch asks for begins at a multiple of 16 bytes."""
+    static = entry.static_shared_bytes
+    return -(-static // 16) * 16 + dynamic if dynamic else static
 
 
 def _parameter_bytes(size: int, argument: Argument, addresses: AddressMap) -> bytes:
@@ -166,12 +175,20 @@ def _parameter_bytes(size: int, argument: Argument, addresses: AddressMap) -> by
     return raw
 
 
-def _variable(entry: Entry, name: str) -> Buffer:
-    """A .global or .const array of the module, fresh for this launch."""
-    variable = entry.variables[name]
-    data: Any = np.zeros(max(1, variable.size), np.uint8)
-    data[: len(variable.initial)] = np.frombuffer(variable.initial, np.uint8)
-    return Buffer(name, data)
+def _variables(entry: Entry, addresses: AddressMap) -> dict[str, int]:
+    """The addresses of the module's .global and .const arrays, fresh for this launch."""
+    buffers = {}
+    for name, variable in entry.variables.items():
+        data: Any = np.zeros(max(1, variable.size), np.uint8)
+        data[: len(variable.initial)] = np.frombuffer(variable.initial, np.uint8)
+        buffers[name] = Buffer(name, data)
+    found = {name: addresses.base(buffer) for name, buffer in buffers.items()}
+    for name, variable in entry.variables.items():
+        for pointer in variable.pointers:
+            address = (found[pointer.name] + pointer.offset).to_bytes(8, "little")
+            place = buffers[name].data[pointer.at : pointer.at + 8]
+            place[:] = np.frombuffer(address, np.uint8)
+    return found
 
 
 def _block_ids(grid: Dimensions, settings: Settings) -> "np.ndarray[Any, np.dtype[np.int64]]":

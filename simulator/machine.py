@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.barriers import Barriers
+from simulator.barriers import Barriers, reduces
 from simulator.control_flow import meets_block, meets_warp
 from simulator.events import Observer, listeners
 from simulator.execution import Execution
@@ -93,6 +93,9 @@ class Machine:
 
     def _continue(self, released: list[tuple[int, Lanes]]) -> None:
         for number, lanes in released:
+            block = self.program.blocks[number]
+            if reduces(self.program.entry.instructions[block.first]):
+                self.program.functions[number](self.run.registers, lanes, self.run)
             self._go(self.program.blocks[number].successors[0], lanes)
 
     def _leave(self, lanes: Lanes) -> None:
@@ -155,8 +158,9 @@ class Machine:
             self.ready[number] = self.held.pop(number)
             self._forced = {number}
             return True
-        if self.barriers.waiting:
-            raise self.barriers.stuck(self.loops.parked)
+        # Who waits at one barrier waits for those in a loop: what those wait for is the cause.
+        if self.barriers.waiting and not (self.loops.parked and self.barriers.agree()):
+            raise self.barriers.stuck()
         if self.loops.parked:
             raise self.loops.stuck()
         return False

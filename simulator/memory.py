@@ -64,11 +64,10 @@ class Memory:
                     for values, target in zip(loaded, full, strict=True):
                         target[guard] = values
                 return full
-        if access.space is Space.GENERIC:
-            access, base, offset = self._resolve(access, base, offset)
-        known = self.cache.get(base, lanes, access.space)
-        if access.space not in self._owned and self._crosses(known, offset):
-            return self._load_by_buffer(access, base, offset, lanes)
+        apart = self.apart(access, base, offset, lanes)
+        if apart:
+            return self._load_apart(access, base, offset, lanes, apart)
+        access, known = self._resolve(access, base, offset, lanes)
         buffer, shift, index = self._elements(access, known, offset)
         size = access.element.itemsize
         if np.ndim(index) == 0:
@@ -92,12 +91,13 @@ class Memory:
                     return
                 base = base if base.ndim == 0 else base[guard]
                 values = tuple(v if v.ndim == 0 else v[guard] for v in values)
-        if access.space is Space.GENERIC:
-            access, base, offset = self._resolve(access, base, offset)
-        known = self.cache.get(base, lanes, access.space)
-        if access.space not in self._owned and self._crosses(known, offset):
-            self._store_by_buffer(access, base, offset, values, lanes)
+        apart = self.apart(access, base, offset, lanes)
+        for mask in apart:
+            part = tuple(v if v.ndim == 0 else v[mask] for v in values)
+            self.store(access, base[mask], offset, part, lanes.select(mask), None)
+        if apart:
             return
+        access, known = self._resolve(access, base, offset, lanes)
         buffer, shift, index = self._elements(access, known, offset)
         size = access.element.itemsize
         for j, value in enumerate(values):
@@ -122,10 +122,11 @@ class Memory:
     def elements(
         self, access: Access, base: Any, offset: int, lanes: Lanes
     ) -> tuple[NDArray[Any], Any]:
-        """(a view of the memory, the index of each lane's element in it): for atomics."""
-        if access.space is Space.GENERIC:
-            access, base, offset = self._resolve(access, base, offset)
-        known = self.cache.get(base, lanes, access.space)
+        """(a view of the memory, the index of each lane's element in it): for atomics.
+
+        The lanes must aim at one region: see `apart`.
+        """
+        access, known = self._resolve(access, base, offset, lanes)
         buffer, shift, index = self._elements(access, known, offset)
         return buffer.view(access.element, shift), index
 
@@ -155,7 +156,8 @@ class Memory:
         scale = size.bit_length() - 1
         if known.uniform and starts is None:
             return buffer, 0, (known.low - origin + offset) >> scale
-        if offset < 0 or (known.bits & (size - 1)):  # the view cannot be moved by the offset
+        if offset < 0 or known.low < origin or known.bits & (size - 1):
+            # The view cannot be moved by the offset.
             absolute = known.offsets() + offset
             if starts is not None:
                 absolute = absolute + _of(starts, known.lanes)
@@ -169,19 +171,35 @@ class Memory:
             index = known.memo[key] = (_of(starts, known.lanes) + relative) >> scale
         return buffer, offset, index
 
-    def _resolve(self, access: Access, base: Any, offset: int) -> tuple[Access, Any, int]:
-        """A generic address lies in the window of shared or local memory, or is global."""
-        first = int(base) if base.ndim == 0 else int(base[0])
-        for window, space in ((LOCAL_WINDOW, Space.LOCAL), (SHARED_WINDOW, Space.SHARED)):
-            if first + offset >= window - (1 << 32):
-                return _in_space(access, space), base - base.dtype.type(window), offset
-        return _in_space(access, Space.GLOBAL), base, offset
+    def apart(
+        self, access: Access, base: Any, offset: int, lanes: Lanes
+    ) -> list[NDArray[np.bool_]]:
+        """A mask [count] for each region that the lanes aim at; none if they all aim at one.
 
-    def _crosses(self, known: Addresses, offset: int) -> bool:
-        """Whether lanes aim at more than one buffer."""
-        low = self.map.find(known.low + offset)
-        high = low if known.uniform else self.map.find(known.high + offset)
-        return low is not None and high is not None and low[0] is not high[0]
+        A region holds one buffer, or all of shared or of local memory.
+        """
+        if access.space in self._owned or base.ndim == 0:
+            return []
+        known = self.cache.get(base, lanes, Space.GLOBAL)
+        if (known.low + offset) >> REGION_BITS == (known.high + offset) >> REGION_BITS:
+            return []
+        region = (known.signed + offset) >> REGION_BITS
+        return [region == r for r in sorted(set(region.tolist()))]
+
+    def _resolve(
+        self, access: Access, base: Any, offset: int, lanes: Lanes
+    ) -> tuple[Access, Addresses]:
+        """The space that a generic address lies in, and what is known of the addresses there."""
+        if access.space is not Space.GENERIC:
+            space = Space.GLOBAL if access.space not in self._owned else access.space
+            return access, self.cache.get(base, lanes, space)
+        known = self.cache.get(base, lanes, Space.GLOBAL)
+        region = (known.low + offset) >> REGION_BITS
+        for window, space in ((LOCAL_WINDOW, Space.LOCAL), (SHARED_WINDOW, Space.SHARED)):
+            if region == window >> REGION_BITS:
+                base = base - base.dtype.type(window)
+                return _in_space(access, space), self.cache.get(base, lanes, space)
+        return _in_space(access, Space.GLOBAL), known
 
     def _buffer(self, access: Access, known: Addresses, offset: int) -> tuple[Buffer, int]:
         """The global buffer that is meant and its base, checked."""
@@ -203,30 +221,24 @@ class Memory:
             if wrong.any():
                 raise misaligned(self.wave, access, known, offset, found, int(np.argmax(wrong)))
 
-    def _load_by_buffer(self, access: Access, base: Any, offset: int, lanes: Lanes) -> Values:
+    def _load_apart(
+        self,
+        access: Access,
+        base: Any,
+        offset: int,
+        lanes: Lanes,
+        masks: list[NDArray[np.bool_]],
+    ) -> Values:
         full = tuple(np.zeros(lanes.count, access.element) for _ in range(access.count))
-        for mask in _regions(base):
+        for mask in masks:
             part = self.load(access, base[mask], offset, lanes.select(mask), None)
             for values, target in zip(part, full, strict=True):
                 target[mask] = values
         return full
 
-    def _store_by_buffer(
-        self, access: Access, base: Any, offset: int, values: Values, lanes: Lanes
-    ) -> None:
-        for mask in _regions(base):
-            part = tuple(v if v.ndim == 0 else v[mask] for v in values)
-            self.store(access, base[mask], offset, part, lanes.select(mask), None)
-
 
 def _of(starts: NDArray[np.int64], lanes: Lanes) -> NDArray[np.int64]:
     return starts if lanes.index is None else starts[lanes.index]
-
-
-def _regions(base: NDArray[Any]) -> list[NDArray[np.bool_]]:
-    """One mask for each buffer that the addresses aim at."""
-    region = base >> base.dtype.type(REGION_BITS)
-    return [region == r for r in sorted(set(region.tolist()))]
 
 
 def _in_space(access: Access, space: Space) -> Access:

@@ -30,7 +30,7 @@ BITS, WORDS = "b16 b32 b64", "b32 b64"
 REAL, F16, BF16 = "f32 f64", "f16 f16x2", "bf16 bf16x2"
 HALF = f"{F16} {BF16}"
 FLOAT, SINGLE = f"{REAL} {HALF}", f"f32 {HALF}"
-LOGIC, SHIFT, CHOICE = f"pred {BITS}", f"{BITS} {INT}", f"{BITS} {INT} {REAL} f16 bf16"
+LOGIC, SHIFT, CHOICE = f"pred {BITS}", f"{BITS} {INT}", f"{BITS} {INT} {REAL}"
 ROUND = "rn rz rm rp ftz"
 
 # fmt: off
@@ -150,7 +150,7 @@ FAMILIES: dict[str, Callable[[Spelling], Operation]] = {
     "setp": comparison.set_predicate,
     "set": comparison.set_value,
     "slct": comparison.select_by_sign,
-    "testp": comparison.test_property,
+    "testp": comparison.has_property,
     "cvt": conversion.convert,
     "cvta": conversion.convert_address,
     "dp4a": dot_product.dot_product,

@@ -36,6 +36,15 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class PointerValue:
+    """An initial value that is the address of another variable: `generic(name)+4`."""
+
+    at: int  # byte offset in the variable that holds it
+    name: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class Variable:
     """A `.shared`, `.local`, `.const` or `.global` array of the module."""
 
@@ -45,6 +54,7 @@ class Variable:
     size: int  # bytes
     initial: bytes = b""  # shorter than the size where the rest is zero
     extern: bool = False  # `extern __shared__`: sized by the launch
+    pointers: tuple[PointerValue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -71,7 +71,8 @@ def wavefronts_of_row(rows: Rows, width: int) -> Answers:
     if width > 4:  # each lane asks for neighbouring words
         more = np.arange(width // 4)
         words = (words[:, :, None] + more).reshape(len(rows), -1)
-    ordered = np.sort((words % BANKS << 40) | words, axis=1)
+    # By pattern, a row is shifted so that words may be negative: keep the bank clear of their sign.
+    ordered = np.sort((words % BANKS << 40) | (words & (1 << 40) - 1), axis=1)
     new = np.ones(ordered.shape, bool)
     new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     bank = ordered >> 40

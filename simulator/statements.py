@@ -233,6 +233,12 @@ def active_mask(generator: "Generator", instruction: Instruction) -> list[str] |
 def barrier(generator: "Generator", instruction: Instruction) -> list[str] | None:
     if instruction.parts[1] == "warp":
         return []  # the machine lets the lanes meet; there is nothing to compute
+    mode = next((p for p in instruction.parts if p in ("popc", "and", "or")), None)
+    if mode is not None:
+        target, *_, predicate = instruction.operands
+        dtype = np.dtype(np.uint32 if mode == "popc" else bool)
+        text = f"run.block_vote({mode!r}, {generator.value(predicate, 'pred')}, lanes)"
+        return [generator.assign(target, text, dtype, generator.guard_of(instruction))]
     raise UnknownInstruction(instruction.opcode)
 
 

@@ -3,13 +3,14 @@
 import re
 
 from simulator.cut import PtxError
-from simulator.ptx import Parameter, Variable
+from simulator.ptx import Parameter, PointerValue, Variable
 from simulator.types import DTYPES
 
 _VARIABLE = re.compile(
     r"(\.extern\s+)?\.(shared|const|global|local)\s+(?:\.align\s+(\d+)\s+)?(?:\.attribute\([^)]*\)\s*)?"
     r"\.(\w+)\s+([\w$%]+)\s*(?:\[(\d*)\])?\s*(?:=\s*(\{[^}]*\}|[^;]+))?\s*$"
 )
+_POINTER = re.compile(r"\s*(?:generic\()?\s*([A-Za-z_$][\w$]*)\s*\)?\s*([+-]\s*\d+)?\s*$")
 _PARAMETER = re.compile(
     r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+(?:\.ptr[\s.\w]*?\s)?([\w$]+)\s*(?:\[(\d+)\])?$"
 )
@@ -23,21 +24,40 @@ def variable(statement: str) -> Variable | None:
     item = DTYPES[type_]
     size = item.itemsize * (1 if count is None else int(count or 0))
     data = b""
+    pointers: tuple[PointerValue, ...] = ()
     if initial:
-        numbers = [_initial_number(n) for n in initial.strip("{} \n").split(",")]
+        values = initial.strip("{} \n").split(",")
+        aims = [(k, _POINTER.match(v)) for k, v in enumerate(values)]
+        pointers = tuple(
+            PointerValue(k * item.itemsize, m[1], int((m[2] or "0").replace(" ", "")))
+            for k, m in aims
+            if m
+        )
+        numbers = [0 if m else _initial_number(values[k]) for k, m in aims]
         data = b"".join(
             (n % (1 << 8 * item.itemsize)).to_bytes(item.itemsize, "little") for n in numbers
         )
     return Variable(
-        name, space, int(alignment or item.itemsize), size, data, bool(extern) and not size
+        name,
+        space,
+        int(alignment or item.itemsize),
+        size,
+        data,
+        bool(extern) and not size,
+        pointers,
     )
 
 
 def _initial_number(text: str) -> int:
+    if text.strip()[:2].lower() in ("0f", "0d"):
+        return int(text.strip()[2:], 16)
+    return integer(text)
+
+
+def integer(text: str) -> int:
+    """An integer in PTX's spelling: 12, -1, 0x1FU, 017, 0b11."""
     text = text.strip().rstrip("U")
-    if text[:2].lower() in ("0f", "0d"):
-        return int(text[2:], 16)
-    return int(text, 0)
+    return int(text, 8 if re.match(r"-?0[0-7]", text) else 0)
 
 
 def parameters(head: str) -> tuple[Parameter, ...]:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from simulator.lanes import WARP, Lanes
 
 Values = NDArray[Any]
+EVERY_LANE = 0xFFFF_FFFF
+POISON = 0xFFFF_FFFF  # what a lane that is not here gives: NaN in a float, -1 in an int
 
 
 def _everyone(values: Any, lanes: Lanes, fill: Any) -> NDArray[Any]:
@@ -58,37 +60,42 @@ def shuffle(mode: str, value: Any, b: Any, c: Any, lanes: Lanes) -> tuple[Any, A
     if lanes.index is None:
         taken = value[(lanes.indices() & ~31) + source]
     else:
-        full = np.zeros(lanes.whole, value.dtype)
+        full = np.full(lanes.whole, POISON, value.dtype)
         full[lanes.index] = value
         taken = full[(lanes.index & ~31) + source]
     return taken, valid
 
 
-def vote(mode: str, predicate: Any, lanes: Lanes) -> Any:
-    """ballot: uint32; all, any, uni: bool. Lanes that are not here count as false or neutral."""
+def vote(mode: str, predicate: Any, mask: Any, lanes: Lanes) -> Any:
+    """ballot: uint32; all, any, uni: bool. Among the lanes that each lane's mask names."""
     if predicate.ndim == 0:
         predicate = np.full(lanes.count, predicate)
+    yes = _bits(predicate, lanes) & mask
     if mode == "ballot":
-        rows = _everyone(predicate, lanes, False)
-        return _here(np.packbits(rows, axis=1, bitorder="little").view(np.uint32).ravel(), lanes)
-    holds = _here(np.asarray(_everyone(predicate, lanes, False).any(axis=1)), lanes)
-    everywhere = _here(np.asarray(_everyone(predicate, lanes, True).all(axis=1)), lanes)
+        return yes
+    holds, everywhere = yes != 0, (_bits(~predicate, lanes) & mask) == 0
     return {"any": holds, "all": everywhere, "uni": everywhere | ~holds}[mode]
 
 
-def match(mode: str, value: Any, lanes: Lanes) -> tuple[Any, Any]:
+def _bits(predicate: NDArray[np.bool_], lanes: Lanes) -> Values:
+    """[count] the lanes of the own warp for which a predicate holds, one bit each."""
+    rows = _everyone(predicate, lanes, False)
+    return _here(np.packbits(rows, axis=1, bitorder="little").view(np.uint32).ravel(), lanes)
+
+
+def match(mode: str, value: Any, mask: Any, lanes: Lanes) -> tuple[Any, Any]:
     """(the mask of lanes with the same value, whether all lanes agree); `all` masks 0 if not."""
     if value.ndim == 0:
         value = np.full(lanes.count, value)
     rows = _everyone(value, lanes, 0)
     here = _everyone(np.ones(lanes.count, bool), lanes, False)
-    same = (rows[:, :, None] == rows[:, None, :]) & here[:, None, :]  # [warps, lane, other lane]
-    masks = np.packbits(same, axis=2, bitorder="little").view(np.uint32).reshape(-1)
-    mask = masks if lanes.index is None else masks[lanes.index]
-    agree = mask == _here(present(lanes), lanes)
+    equal = (rows[:, :, None] == rows[:, None, :]) & here[:, None, :]  # [warps, lane, other lane]
+    everyone = np.packbits(equal, axis=2, bitorder="little").view(np.uint32).reshape(-1)
+    same = (everyone if lanes.index is None else everyone[lanes.index]) & mask
+    agree = same == (_here(present(lanes), lanes) & mask)
     if mode == "all":
-        mask = np.where(agree, mask, np.uint32(0))
-    return mask, agree
+        same = np.where(agree, same, np.uint32(0))
+    return same, agree
 
 
 _REDUCTIONS: dict[str, tuple[Callable[..., Any], Callable[[np.dtype[Any]], Any]]] = {
@@ -101,10 +108,15 @@ _REDUCTIONS: dict[str, tuple[Callable[..., Any], Callable[[np.dtype[Any]], Any]]
 }
 
 
-def reduce(mode: str, value: Any, lanes: Lanes) -> Any:
-    """redux.sync: the same 32-bit integer in every lane of the warp."""
+def reduce(mode: str, value: Any, mask: Any, lanes: Lanes) -> Any:
+    """redux.sync: the same 32-bit integer in every lane that a mask names."""
     if value.ndim == 0:
         value = np.full(lanes.count, value)
     combine, neutral = _REDUCTIONS[mode]
     rows = _everyone(value, lanes, neutral(value.dtype))
-    return _here(combine(rows, axis=1, dtype=value.dtype), lanes)
+    here = _here(present(lanes), lanes)
+    if ((here & mask) == here).all():
+        return _here(combine(rows, axis=1, dtype=value.dtype), lanes)
+    named = (np.broadcast_to(mask, here.shape)[:, None] >> np.arange(WARP, dtype=np.uint32)) & 1
+    ours = np.where(named, rows[lanes.indices() >> 5], neutral(value.dtype))  # [count, lane]
+    return combine(ours.astype(value.dtype), axis=1, dtype=value.dtype)

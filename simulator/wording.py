@@ -24,7 +24,7 @@ def out_of_bounds(
     found  the buffer that the lowest address aims at and its base, in global memory
     limit  bytes of the block's shared or the thread's local memory
     """
-    addresses = known.base.reshape(-1).astype(np.int64) + offset
+    addresses = known.signed.reshape(-1).astype(np.int64) + offset
     verb = _VERB[access.kind]
     if access.space in (Space.SHARED, Space.LOCAL):
         bad = (addresses < 0) | (addresses + access.bytes > limit)
@@ -33,8 +33,8 @@ def out_of_bounds(
         where = f"byte {addresses[first]} of its {owner} memory, which has {limit} bytes"
         advice = "Compare the index with the array's size, and the launch's shared bytes with both."
     elif found is None:
-        first = 0
-        null = 0 <= addresses[0] < 1 << 20
+        first = int(np.argmin(addresses))  # it was looked for, and found nowhere
+        null = 0 <= addresses[first] < 1 << 20
         where = "through a null pointer" if null else "at an address that belongs to no tensor"
         advice = "Check which pointer this is, and that the launch passes it in that place."
     else:
@@ -80,7 +80,7 @@ def misaligned(
     first: int,
 ) -> KernelFault:
     """The fault of a lane whose address is no multiple of the access's size."""
-    address = int(known.base.reshape(-1)[first]) + offset
+    address = int(known.signed.reshape(-1)[first]) + offset
     place = wave.place(int(known.lanes.indices()[first]))
     name = "memory" if found is None else found[0].name
     byte = address if found is None else address - found[1] - found[0].origin

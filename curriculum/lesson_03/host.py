@@ -14,16 +14,24 @@ vec_add_gs_kernel = _module.get_function("vec_add_gs")
 add_u8_kernel = _module.get_function("add_u8")
 add_2d_kernel = _module.get_function("add_2d")
 saturating_add_kernel = _module.get_function("saturating_add_i32")
+vec_add_four_kernel = _module.get_function("vec_add_four")
 
 
-def vec_add(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """A new tensor a + b; a and b are float32 [n], contiguous, on one device.
+def check_vectors(a: torch.Tensor, b: torch.Tensor) -> None:
+    """Let pass what vec_add takes: float32 [n], contiguous, of one length, on one device.
 
     Raises TypeError for another dtype; ValueError for another shape, layout or device.
     """
-    # TASK 2: refuse what the kernel cannot read; make c without copying anything; launch enough
-    # blocks for n threads, or nothing at all when n is 0
-    # TODO: about 13 lines
+    # TASK 2: refuse what the kernel cannot read
+    # TODO: about 7 lines
+    raise NotImplementedError("task 2")
+
+
+def vec_add(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """A new tensor a + b; checks a and b first."""
+    # TASK 2: call the checks; make c without copying anything; launch enough blocks for n threads,
+    # or nothing at all when n is 0
+    # TODO: about 7 lines
     raise NotImplementedError("task 2")
 
 
@@ -32,6 +40,13 @@ def axpy(a: float, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     # TASK 3: launch the kernel; mind the types of the two scalars
     # TODO: about 4 lines
     raise NotImplementedError("task 3")
+
+
+def vec_add_four(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """A new tensor a + b, as vec_add makes it, but each thread adds four elements."""
+    # TASK 9: the same checks, and as many blocks as there are tiles of 4 * THREADS elements
+    # TODO: about 6 lines
+    raise NotImplementedError("task 9")
 
 
 # Supplied: the launches of the other tasks. The grid is the caller's choice, never the kernel's.

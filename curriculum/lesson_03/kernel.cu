@@ -81,3 +81,17 @@ void saturating_add_i32(const int* a, const int* b, int* c, int n)
     // TASK 7: add in 64 bits, where nothing overflows, and clamp to -2^31 .. 2^31 - 1
     // TODO: about 6 lines
 }
+
+// Task 9 (stretch). Four elements a thread, so that more bytes are under way. Block b adds the tile of
+// 4 * blockDim.x elements that begins at b * 4 * blockDim.x; a thread's four lie blockDim.x apart.
+//
+//   a, b    float[n]   read
+//   c       float[n]   written; c may be the same array as a or b
+//   n       1 .. 2^31 - 4096, so that no index overflows in the last tile
+//   grid    ceil(n / (4 * blockDim.x))
+extern "C" __global__
+void vec_add_four(const float* a, const float* b, float* c, int n)
+{
+    // TASK 9: load the four pairs, as far as there are any, before you store the first sum
+    // TODO: about 11 lines
+}

@@ -9,8 +9,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from curriculum.lesson_03 import host
 from harness import cuda
-from harness.launch_settings import changed
-from harness.recording import recording
+from harness.launching.launch_settings import changed
+from harness.launching.recording import recording
 from references import vectors
 from references.vectors import spread
 

@@ -1,12 +1,16 @@
-"""Lesson 03, further on: rows with padding, sums that stop, timings worth believing."""
+"""Lesson 03, further on: padding, sums that stop, timings to believe, four elements a thread."""
 
+import numpy as np
 import pytest
 import torch
 
 from curriculum.lesson_03 import host, tradeoff
-from harness.launch_settings import changed
+from harness import cuda
+from harness.launching.launch_settings import changed
 from references import vectors
 from references.vectors import spread
+
+KERNELS = cuda.module(__file__, "kernel.cu")
 
 # --- Task 6: rows with padding --------------------------------------------------------------------
 
@@ -134,6 +138,97 @@ def test_objections_add_up():
     assert found == {"few", "warm-up", "cache", "host"}
 
 
+# --- Task 9: four elements a thread ---------------------------------------------------------------
+
+TILE = 4 * 256  # elements of one block
+
+
+def launch_vec_add_four(a, b, c, threads=256):
+    tiles = -(-a.numel() // (4 * threads))
+    KERNELS.get_function("vec_add_four")((tiles,), (threads,), (a, b, c, np.int32(a.numel())))
+    return c
+
+
+@pytest.mark.stretch
+@pytest.mark.task(9)
+@pytest.mark.parametrize("n", [1, 2, 3, 255, 257, TILE - 1, TILE, TILE + 1, 4 * TILE + 7])
+def test_four_elements_a_thread_add_every_pair(n, device, rng, close):
+    a, b = spread(n, rng, device), spread(n, rng, device)
+    close.function(host.vec_add_four, vectors.added, a, b)
+
+
+@pytest.mark.stretch
+@pytest.mark.task(9)
+@pytest.mark.parametrize("threads", [1, 32, 100, 1024])
+def test_four_elements_a_thread_are_right_for_any_block(threads, device, rng, close):
+    a, b = spread(5000, rng, device), spread(5000, rng, device)
+    close(launch_vec_add_four(a, b, torch.empty_like(a), threads), vectors.added, a, b)
+
+
+@pytest.mark.stretch
+@pytest.mark.task(9)
+@pytest.mark.parametrize("n", [1, 255, 257, 700, TILE + 1, 2 * TILE - 1])
+def test_each_of_the_four_is_guarded(n, device, rng, close):
+    a, b = spread(n, rng, device), spread(n, rng, device)
+    before, c, after = torch.full((TILE + n + TILE,), 7.0, device=device).split([TILE, n, TILE])
+    launch_vec_add_four(a, b, c)
+    close(c, vectors.added, a, b)
+    close.equal(torch.cat([before, after]), torch.full((2 * TILE,), 7.0, device=device))
+
+
+@pytest.mark.stretch
+@pytest.mark.task(9)
+@pytest.mark.parametrize("later", [0, 256])
+def test_all_four_pairs_are_loaded_before_the_first_sum_is_stored(later, device, rng, close):
+    # c is a, or begins 256 elements later: then the first element that a thread stores is the
+    # second that it loads, and nobody else's. Loaded too late, that one is a sum already.
+    memory, b = spread(TILE + later, rng, device), spread(TILE, rng, device)
+    a, c = memory[:TILE].clone(), memory[later:]
+    launch_vec_add_four(memory[:TILE], b, c)
+    close(c, vectors.added, a, b)
+
+
+@pytest.mark.stretch
+@pytest.mark.task(9)
+@pytest.mark.simulated
+@pytest.mark.parametrize("n", [TILE, 4 * TILE])
+def test_four_elements_a_thread_make_no_more_requests_than_one(n, rng, profile, close):
+    a, b = spread(n, rng), spread(n, rng)
+    launches = profile(lambda: host.vec_add_four(a, b))
+    close(launches.result, vectors.added, a, b)
+    counters = launches["vec_add_four"].counters
+    requests = (counters.global_load_requests, counters.global_store_requests)
+    assert requests == (2 * n // 32, n // 32)  # as one element a thread makes
+    sectors = counters.global_load_sectors / counters.global_load_requests
+    assert sectors == 4, f"{sectors:g} sectors a request; 32 floats side by side lie in 4"
+    assert counters.global_store_sectors == n // 8
+
+
+@pytest.mark.stretch
+@pytest.mark.task(9)
+@pytest.mark.simulated
+@pytest.mark.parametrize("n", [1, TILE, 4 * TILE + 7])
+def test_a_tile_is_read_once_and_has_one_block(n, rng, profile, close):
+    a, b = spread(n, rng), spread(n, rng)
+    launches = profile(lambda: host.vec_add_four(a, b))
+    close(launches.result, vectors.added, a, b)
+    counters = launches["vec_add_four"].counters
+    assert (counters.global_load_bytes, counters.global_store_bytes) == (8 * n, 4 * n)
+    room = 4 * counters.threads - n
+    assert 0 <= room < 4 * counters.threads // counters.blocks, f"there is room for {room} more"
+
+
+@pytest.mark.stretch
+@pytest.mark.task(9)
+@pytest.mark.simulated
+def test_four_elements_a_thread_ask_for_the_same_vectors():
+    a = torch.arange(8.0)
+    for wrong in (a.double(), a[:7], a.reshape(2, 4), a.repeat(2)[::2], a.to("meta")):
+        with pytest.raises(TypeError if wrong.dtype == torch.float64 else ValueError):
+            host.vec_add_four(a, wrong)
+    assert host.vec_add_four(a[:0], a[:0]).shape == (0,)
+
+
 # --- On a GPU: as fast as torch? ------------------------------------------------------------------
 
 
@@ -169,6 +264,16 @@ def test_the_grid_stride_loop_is_as_fast_as_torch(unpoisoned):
         ours = median_milliseconds(lambda: host.vec_add_gs(a, b, c, blocks=132 * 8))
     theirs = median_milliseconds(lambda: torch.add(a, b, out=c))
     assert theirs / ours >= 0.5, f"{ours:.3f} ms, torch.add {theirs:.3f} ms"
+
+
+@pytest.mark.speed
+@pytest.mark.task(9)
+def test_four_elements_a_thread_are_as_fast_as_torch(unpoisoned):
+    a, b, c = torch.rand(3, 1 << 26, device="cuda")
+    with changed(synchronize=False):
+        ours = median_milliseconds(lambda: host.vec_add_four(a, b))
+    theirs = median_milliseconds(lambda: torch.add(a, b, out=c))
+    assert theirs / ours >= 0.65, f"{ours:.3f} ms, torch.add {theirs:.3f} ms"
 
 
 @pytest.mark.speed

@@ -70,22 +70,18 @@ def test_the_bytes_an_element_costs_are_the_bytes_the_kernel_moves(rng, profile,
 
 @pytest.mark.task(5)
 def test_the_recorded_launches_cost_what_the_model_says():
-    # Each point is vec_add on n elements, launched through CuPy many times in a row. What a launch
-    # costs belongs to the host of the recording: its smallest point is nothing but launch, and is
-    # not judged. The bandwidth comes from another run, one launch at a time beside torch.add.
-    smallest, *points = measured.sweep("launch")
-    launch = smallest["microseconds"]
-    bandwidth = next(
-        peer["gigabytes_per_second"]
-        for peer in measured.sweep("peers")
-        if peer["name"] == "vec_add"
-    )
-    tie = tradeoff.launch_breakeven(launch, ADD, bandwidth)
-    for point in points:
+    # Each point is one launch out of many in a row, adding n elements. What a launch costs belongs
+    # to the host of the recording: there, an empty kernel was launched in the same way. The
+    # bandwidth is that of a copy, measured in another run on another day.
+    (empty,) = measured.sweep("empty_launch")
+    launch = empty["microseconds"]
+    tie = tradeoff.launch_breakeven(launch, ADD, BANDWIDTH)
+    for point in measured.sweep("launch"):
         n, recorded = point["n"], point["microseconds"]
-        predicted = tradeoff.chunks_cost(n, 1, launch, ADD, bandwidth)
-        # Near the tie both clocks matter, and the model knows the slower one only.
-        allowed = 1.4 if tie / 2 < n < 2 * tie else 1.3
+        predicted = tradeoff.chunks_cost(n, 1, launch, ADD, BANDWIDTH)
+        # Near the tie a kernel's own start and drain, a few microseconds, hide behind neither
+        # clock. At worst the two do not overlap at all, and it takes twice as long.
+        allowed = 2.0 if tie / 4 < n < 4 * tie else 1.3
         assert max(predicted / recorded, recorded / predicted) <= allowed, (
             f"{n} elements took {recorded:.1f} us on the recorded GPU; "
             f"the model says {predicted:.1f} us"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.answers import answers_from
-from harness.curriculum import load
-from harness.stubs import stub_of, tasks_of, without_region
+from harness.lessons.answers import answers_from
+from harness.lessons.curriculum import load
+from harness.stubs.cutting import stub_of, tasks_of, without_region
 
 ROOT = Path(__file__).resolve().parents[2]
 CURRICULUM = load(ROOT)

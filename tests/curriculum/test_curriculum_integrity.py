@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from harness.hints import hints_of
-from harness.regions import answer_lines, regions_of, tasks_of
+from harness.lessons.hints import hints_of
+from harness.stubs.regions import answer_lines, regions_of, tasks_of
 from tests.curriculum.lesson_runs import CURRICULUM, LESSONS, ROOT, solution_files
 
 ROOMS = ("curriculum", "solutions", "harness", "simulator", "references", "tests", "benchmarks")

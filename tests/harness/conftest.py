@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import integrity, progress
-from harness.progress import Pass
+from harness.lessons import integrity, progress
+from harness.lessons.progress import Pass
 
 collect_ignore = ["miniature"]
 MINIATURE = Path(__file__).parent / "miniature"

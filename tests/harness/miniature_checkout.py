@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 
 TOML = """\
 [[lesson]]

@@ -6,8 +6,8 @@ from datetime import datetime
 
 import pytest
 
-from harness import invocation
-from harness.backups import back_up
+from harness.lessons.backups import back_up
+from harness.telling import invocation
 from tests.harness.miniature_checkout import backups, lesson, make_checkout, read, write
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import curriculum, invocation
+from harness.lessons import curriculum
+from harness.telling import invocation
 from tests.harness.miniature_checkout import lesson, make_checkout
 
 
@@ -62,7 +63,7 @@ def test_status_needs_no_installation_and_imports_nothing_heavy(checkout):
     )
     assert "0 of 2 lessons passed" in result.stdout
     imported = {line.split("|")[-1].strip() for line in result.stderr.splitlines()}
-    assert "harness.status_command" in imported
+    assert "harness.commands.status_command" in imported
     assert not imported & {"torch", "triton", "cupy", "numpy", "simulator", "pytest"}
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness import invocation
+from harness.telling import invocation
 from tests.harness.miniature_checkout import KERNEL, backups, lesson, make_checkout, read, write
 
 

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from harness.comparison import Close
-from harness.data import rows_of_scale, spread
-from harness.guards import BAND, Banded, guarded
-from harness.poison import Poison, is_poisoned
+from harness.judging.comparison import Close
+from harness.judging.data import rows_of_scale, spread
+from harness.judging.guards import BAND, Banded, guarded
+from harness.judging.poison import Poison, is_poisoned
 
 pytestmark = pytest.mark.gpu
 

@@ -5,7 +5,7 @@ import resource
 import pytest
 import torch
 
-from harness.comparison import Close
+from harness.judging.comparison import Close
 
 close = Close()
 
@@ -58,7 +58,7 @@ def test_a_missing_result_fails():
 
 
 def test_views_with_strides_are_compared_in_chunks(monkeypatch):
-    monkeypatch.setattr("harness.differences.CHUNK", 64)
+    monkeypatch.setattr("harness.judging.differences.CHUNK", 64)
     want = torch.arange(40 * 50).reshape(50, 40).T
     got = want.clone()
     close.equal(got, want)

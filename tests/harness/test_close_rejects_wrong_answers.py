@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from harness.comparison import Close
-from harness.data import rows_of_scale, spread
+from harness.judging.comparison import Close
+from harness.judging.data import rows_of_scale, spread
 
 HALVES = [torch.float16, torch.bfloat16]
 FLOATS = [torch.float64, torch.float32, *HALVES]

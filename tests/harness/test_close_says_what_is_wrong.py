@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from harness.comparison import Close
-from harness.data import spread
-from harness.mismatch import Mismatch
+from harness.judging.comparison import Close
+from harness.judging.data import spread
+from harness.judging.mismatch import Mismatch
 
 close = Close(seed=42)
 

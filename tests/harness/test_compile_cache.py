@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import compiler, ptx_cache
-from harness.compiler import compile_file
+from harness.launching import compiler, ptx_cache
+from harness.launching.compiler import compile_file
 
 SOURCE = 'extern "C" __global__ void f(float* a) {{ a[0] = {value}; }}\n'
 REPOSITORY = Path(__file__).resolve().parents[2]

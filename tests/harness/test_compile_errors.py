@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.compile_errors import CompileError
-from harness.compiler import compile_file
+from harness.launching.compile_errors import CompileError
+from harness.launching.compiler import compile_file
 
 KERNEL = 'extern "C" __global__ void f(float* a, int n) {{ {body} }}\n'
 

@@ -3,7 +3,14 @@
 import pytest
 import torch
 
-from harness.data import distinct_integers, prime_after, rectangles, rows_of_scale, sizes, spread
+from harness.judging.data import (
+    distinct_integers,
+    prime_after,
+    rectangles,
+    rows_of_scale,
+    sizes,
+    spread,
+)
 
 
 @pytest.fixture

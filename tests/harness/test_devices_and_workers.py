@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from harness import closing, devices, workers
-from harness.devices import Device, DeviceRefused
-from harness.nvidia_driver import Driver, Gpu, State
-from harness.workers import Wishes
+from harness.launching.nvidia_driver import Driver, Gpu, State
+from harness.running import closing, devices, workers
+from harness.running.devices import Device, DeviceRefused
+from harness.running.workers import Wishes
 
 H200 = Gpu("NVIDIA H200", (9, 0), 132, 141 << 30, 232448)
 READY = Driver(State.READY, cuda=13000, gpus=(H200, H200))

@@ -4,9 +4,10 @@ import ctypes
 
 import pytest
 
-from harness import doctor_gpu, nvidia_driver
-from harness.doctor import Verdict
-from harness.nvidia_driver import Driver, Gpu, State, ask_driver
+from harness.commands import doctor_gpu
+from harness.commands.doctor import Verdict
+from harness.launching import nvidia_driver
+from harness.launching.nvidia_driver import Driver, Gpu, State, ask_driver
 
 H200 = Gpu("NVIDIA H200", (9, 0), 132, 139 * 2**30, 232448)
 V100 = Gpu("Tesla V100", (7, 0), 80, 16 * 2**30, 98304)

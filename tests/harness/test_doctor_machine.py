@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import doctor_checks, doctor_compile
-from harness.doctor import Verdict
+from harness.commands import doctor_checks, doctor_compile
+from harness.commands.doctor import Verdict
 
 Usage = namedtuple("Usage", "total used free")
 

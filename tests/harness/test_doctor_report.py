@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from harness.doctor import Finding, Verdict, examine, ok, problem, show, warning
-from harness.doctor_checks import checks
+from harness.commands.doctor import Finding, Verdict, examine, ok, problem, show, warning
+from harness.commands.doctor_checks import checks
 
 
 def shown(*findings):

@@ -10,8 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness import launch_settings
-from harness.poison import is_poisoned
+from harness.judging.poison import is_poisoned
+from harness.launching import launch_settings
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from harness.comparison import Close
-from harness.guards import BAND, Banded, guarded, unmodified
+from harness.judging.comparison import Close
+from harness.judging.guards import BAND, Banded, guarded, unmodified
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.bool])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import integrity
+from harness.lessons import integrity
 
 MINIATURE = Path(__file__).parent / "miniature"
 HOST = "curriculum/lesson_01/host.py"

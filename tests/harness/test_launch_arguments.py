@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from harness import cuda
-from harness.arguments import check_arguments
-from harness.learner_error import LaunchError
+from harness.launching.arguments import check_arguments
+from harness.telling.learner_error import LaunchError
 
 SOURCE = """
 #include <cuda_bf16.h>

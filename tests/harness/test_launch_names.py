@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from harness import cuda
-from harness.learner_error import LaunchError
+from harness.telling.learner_error import LaunchError
 
 SOURCE = """
 extern "C" __global__ void vec_add(float* a) {}

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import torch
 
-from harness import cuda, launch_settings
-from harness.learner_error import LaunchError
+from harness import cuda
+from harness.launching import launch_settings
+from harness.telling.learner_error import LaunchError
 
 pytestmark = pytest.mark.gpu
 
@@ -136,7 +137,8 @@ def run(folder, body, **arguments):
     code = f"""
 import signal, sys
 import torch
-from harness import cuda, gpu_launch, launch_settings
+from harness import cuda
+from harness.launching import gpu_launch, launch_settings
 x = torch.zeros(8, dtype=torch.{arguments.pop("dtype", "float32")}, device="cuda")
 get = cuda.module({str(folder / "host.py")!r}, "kernel.cu").get_function
 {textwrap.dedent(body)}

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from harness.launch_shape import check_shared, launch_shape
-from harness.learner_error import LaunchError
+from harness.launching.launch_shape import check_shared, launch_shape
+from harness.telling.learner_error import LaunchError
 
 
 def shape(grid=(1,), block=(32,), shared_mem=0, maximum_threads=None):

@@ -3,8 +3,8 @@
 import pytest
 
 from harness import cuda
-from harness.demangle import DemangleError, parameter_types
-from harness.kernel_source import kernels_in, parameters_of
+from harness.launching.demangle import DemangleError, parameter_types
+from harness.launching.kernel_source import kernels_in, parameters_of
 
 TYPES = {
     "a": "const float*",

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from harness import cuda, launch_settings
-from harness.learner_error import LaunchError
-from harness.recording import recording
+from harness import cuda
+from harness.launching import launch_settings
+from harness.launching.recording import recording
+from harness.telling.learner_error import LaunchError
 from simulator import FaultKind, KernelFault
 
 SOURCE = """\

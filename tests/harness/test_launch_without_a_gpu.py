@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness import gpu_launch
-from harness.gpu_errors import async_error, is_sticky, refused_launch
-from harness.launch_shape import LaunchShape
-from harness.learner_error import EnvironmentFault
+from harness.launching import gpu_launch
+from harness.launching.gpu_errors import async_error, is_sticky, refused_launch
+from harness.launching.launch_shape import LaunchShape
+from harness.telling.learner_error import EnvironmentFault
 
 LAUNCH = ("vec_add", Path("kernel.cu"))
 ILLEGAL = "CUDA error: an illegal memory access was encountered\nCompile with TORCH_USE_CUDA_DSA"

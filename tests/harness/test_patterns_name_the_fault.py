@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from harness.differences import exactly, where_wrong
-from harness.patterns import guess
-from harness.poison import fill
+from harness.judging.differences import exactly, where_wrong
+from harness.judging.patterns import guess
+from harness.judging.poison import fill
 
 
 def pattern(got, want, *inputs):

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from harness import answers
+from harness.lessons import answers
 
 pytest_plugins = ["pytester"]
 LESSON_01 = "curriculum/lesson_01"

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from harness import progress
+from harness.lessons import progress
 
 pytest_plugins = ["pytester"]
 LESSON_01 = "curriculum/lesson_01"

@@ -2,8 +2,9 @@
 
 import pytest
 
-from harness import devices, nvidia_driver
-from harness.nvidia_driver import Driver, Gpu, State
+from harness.launching import nvidia_driver
+from harness.launching.nvidia_driver import Driver, Gpu, State
+from harness.running import devices
 
 pytest_plugins = ["pytester"]
 LESSON_01 = "curriculum/lesson_01"
@@ -40,6 +41,7 @@ def test_a_process_that_dies_fails_its_test_by_name_once(lessons, said):
     result = lessons.run(LESSON_01, "-n", "1")
     result.assert_outcomes(passed=4, failed=1)
     assert "the process that ran test_add_adds[1-2] died" in said(result)
+    assert "___ test_add_adds[1-2] ___" in said(result)
     assert lessons.recorded() == set()
 
 
@@ -96,7 +98,7 @@ def test_an_old_driver_is_refused_in_one_line(lessons, said, monkeypatch):
 
 
 def test_solutions_use_every_core(lessons, said, monkeypatch):
-    from harness import workers
+    from harness.running import workers
 
     monkeypatch.setattr(workers, "cores", lambda: 2)
     result = lessons.run("--solutions")

@@ -9,7 +9,7 @@ LESSON_01 = "curriculum/lesson_01"
 
 
 def reports(text):
-    """The text of each failure by the name of its test."""
+    """The text of each failure by the name of its test, in what a run printed."""
     body = text.partition("= FAILURES =")[2]
     parts = re.split(r"^_{3,} (.+?) _{3,}$", body, flags=re.M)[1:]
     texts = (part.partition("\n\n1 test waits for")[0] for part in parts[1::2])
@@ -66,7 +66,7 @@ def test_no_failure_is_longer_than_a_screen(lessons, body):
 
 
 def test_no_line_of_ours_is_shown(lessons):
-    body = "from harness import answers; answers.set_answers(3)"
+    body = "from harness.lessons import answers; answers.set_answers(3)"
     text = with_answer(lessons, body)["test_add_adds[1-2]"]
     assert "harness/" not in text and "_pytest" not in text and "importlib" not in text
     assert "(every frame: add --tb=long)" in text
@@ -80,13 +80,19 @@ def test_every_frame_is_shown_to_those_who_ask(lessons, said):
     assert "> " in text and "task 1: edit" not in text.partition("short test summary")[0][:2000]
 
 
-def test_one_cause_is_told_in_full_once(lessons):
-    found = with_answer(lessons, "return a - b")
-    full, *others = (found[f"test_add_adds[{case}]"] for case in ("1-2", "-3-7"))
-    assert "told in full above" not in full
-    for text in others:
-        assert "(as in test_add_adds[1-2], told in full above)" in text
-        assert "task 1: edit" in text and "rerun: " in text
+def test_one_cause_is_told_once_and_counted_at_the_end(lessons, said):
+    lessons.solve(1)
+    lessons.edit("lesson_01/host.py", "return a + b", "return a - b")
+    text = said(lessons.run(LESSON_01))
+    assert "test_add_adds[1-2]" in reports(text) and "test_add_adds[-3-7]" not in reports(text)
+    assert "  task 1   2 of 3 fail" in text
+
+
+def test_on_the_solutions_every_failure_is_listed(lessons, said):
+    solution = lessons.root / "solutions" / "lesson_01" / "host.py"
+    solution.write_text(solution.read_text().replace("return a + b", "return a - b"))
+    found = reports(said(lessons.run(LESSON_01, "--solutions", "-n", "0")))
+    assert "(as in test_add_adds[1-2], told in full above)" in found["test_add_adds[-3-7]"]
 
 
 def test_the_end_counts_by_task_and_names_the_test_to_begin_with(lessons, said):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from harness.poison import PARTIAL_ABOVE, Poison, is_poisoned
+from harness.judging.poison import PARTIAL_ABOVE, Poison, is_poisoned
 
 TYPES = [
     torch.float64, torch.float32, torch.float16, torch.bfloat16,
@@ -97,7 +97,7 @@ def test_torch_compile_still_captures_one_graph():
 
 
 def test_the_profiler_sees_no_operator_of_ours():
-    with Poison(), torch.profiler.profile() as profiler:
+    with Poison(), torch.profiler.profile(acc_events=True) as profiler:
         torch.empty(100)
     names = {event.name for event in profiler.events() if event.name.startswith("aten")}
     assert names == {"aten::empty"}
@@ -112,7 +112,7 @@ def test_autograd_works_under_poison():
 
 def test_poison_does_not_make_each_run_wait_for_torch_compile():
     code = (
-        "import sys, torch; from harness.poison import Poison\n"
+        "import sys, torch; from harness.judging.poison import Poison\n"
         "with Poison(): torch.empty(3)\n"
         "print('torch._dynamo' in sys.modules)"
     )

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from harness import cuda
-from harness.mismatch import Mismatch
-from harness.profiling import Profiler, counter_tables_of
+from harness.judging.mismatch import Mismatch
+from harness.judging.profiling import Profiler, counter_tables_of
 from simulator import KernelFault
 
 SOURCE = """\

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from harness import progress
-from harness.progress import Pass, Progress, ProgressUnwritable, Record
+from harness.lessons import progress
+from harness.lessons.progress import Pass, Progress, ProgressUnwritable, Record
 
 DONE = Pass("simulator", "2026-01-01T00:00:00+00:00", {"host.py": "1234"}, "5678")
 

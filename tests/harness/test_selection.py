@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness import curriculum
-from harness.progress import Pass, Progress, Record
-from harness.selection import Refusal, Request, Selection, select
+from harness.lessons import curriculum
+from harness.lessons.progress import Pass, Progress, Record
+from harness.running.selection import Refusal, Request, Selection, select
 
 DONE = Record(passes=(Pass("simulator", ""),))
 

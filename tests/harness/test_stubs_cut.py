@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from harness.stubs import StubError, stub_of, tasks_of, without_region
+from harness.stubs.cutting import StubError, stub_of, tasks_of, without_region
 
 CUDA = """\
 // Lesson 07: sum a tile.

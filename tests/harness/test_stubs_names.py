@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.stubs import StubError, stub_of
+from harness.stubs.cutting import StubError, stub_of
 
 
 def in_kernel(body):

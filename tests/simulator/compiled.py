@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
-from harness.compiler import VIRTUAL_ARCHITECTURE, compile_file
+from harness.launching.compiler import VIRTUAL_ARCHITECTURE, compile_file
 from simulator import Buffer, Entry, KernelFault, Pointer, Settings, launch, parse
 
 
@@ -50,7 +50,7 @@ def written(body, parameters="", registers=(), before=""):
     return Kernel(text, parse(text).entries["k"], ())
 
 
-def run(kernel, grid, block, *arguments, shared_bytes=0, **settings):
+def run(kernel, grid, block, *arguments, shared_bytes=0, observers=(), **settings):
     """Launch; arrays are changed in place, Python numbers become 32-bit ones."""
     return launch(
         kernel.entry,
@@ -59,6 +59,7 @@ def run(kernel, grid, block, *arguments, shared_bytes=0, **settings):
         list(_bound(kernel, arguments)),
         shared_bytes,
         Settings(**settings),
+        observers,
     )
 
 

@@ -94,6 +94,8 @@ def test_two_destinations_of_a_comparison_are_two_predicates():
         "mul.s32",
         "mul.wide.s64",
         "setp.s32",
+        "setp.lt",
+        "testp.nan",
         "setp.lt.gt.s32",
         "setp.num.s32",
         "cvt.s32.f32",

@@ -23,7 +23,7 @@ def covering(n):
     return (divmod(n + BLOCK - 1, BLOCK)[0],), (BLOCK,)
 
 
-def vec_add(a, b):
+def _sum(name, each, a, b):
     for error, complaint, holds in RULES:
         if not holds(a, b):
             raise error(complaint)
@@ -31,8 +31,12 @@ def vec_add(a, b):
     count = np.int32(result.numel())
     if count == 0:
         return result
-    get("vec_add")(*covering(int(count)), (a, b, result, count))
+    get(name)(*covering(-(-int(count) // each)), (a, b, result, count))
     return result
+
+
+vec_add = partial(_sum, "vec_add", 1)
+vec_add_four = partial(_sum, "vec_add_four", 4)
 
 
 def axpy(a, x, y):

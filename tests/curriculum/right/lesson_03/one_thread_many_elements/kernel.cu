@@ -82,6 +82,18 @@ __global__ void add_2d(const float* a, float* out, float s, int rows, int cols, 
     }
 }
 
+__global__ void vec_add_four(const float* a, const float* b, float* c, int n)
+{
+    float kept[4];
+    long long width = blockDim.x, from = 4 * width * blockIdx.x + threadIdx.x;
+    #pragma unroll
+    for (int part = 3; part >= 0; --part)
+        if (from + part * width < n) kept[part] = a[from + part * width] + b[from + part * width];
+    #pragma unroll
+    for (int part = 0; part < 4; ++part)
+        if (from + part * width < n) c[from + part * width] = kept[part];
+}
+
 __global__ void saturating_add_i32(const int* a, const int* b, int* c, int n)
 {
     for_each<int>(n, Clamp{a, b, c});

@@ -3,7 +3,7 @@
 import pytest
 
 from curriculum.lesson_02.host import times
-from harness.answers import answer_path
+from harness.lessons.answers import answer_path
 
 
 @pytest.mark.task(1)

@@ -1,0 +1,1 @@
+"""What a learner starts from: the solutions without the lines that answer their tasks."""

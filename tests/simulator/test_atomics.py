@@ -1,0 +1,148 @@
+"""Every atomic operation under contention: the final values, and old values that some order explains."""
+
+import numpy as np
+import pytest
+
+from tests.simulator.compiled import compiled, run
+
+TYPES = {
+    "int": np.int32,
+    "unsigned": np.uint32,
+    "unsigned long long": np.uint64,
+    "float": np.float32,
+    "double": np.float64,
+}
+THREADS, BINS = 96, 5
+
+
+def kernel(type_, call, wanted, shared=False):
+    bins = f"__shared__ {type_} bins[8];" if shared else ""
+    return compiled(
+        f"""extern "C" __global__ void update({type_}* memory, const {type_}* x, {type_}* old)
+{{
+    {bins}
+    int t = threadIdx.x;
+    {"if (t < 8) bins[t] = memory[t]; __syncthreads();" if shared else ""}
+    {type_}* to = {"bins" if shared else "memory"} + t % {BINS};
+    {"old[t] =" if wanted else ""} {call};
+    {"__syncthreads(); if (t < 8) memory[t] = bins[t];" if shared else ""}
+}}"""
+    )
+
+
+def in_turn(step, memory, x, dtype):
+    """(final memory, old values) with lanes one after another."""
+    memory, old = memory.copy(), np.zeros(len(x), dtype)
+    with np.errstate(over="ignore"):
+        for t, value in enumerate(x):
+            old[t] = memory[t % BINS]
+            memory[t % BINS] = step(memory[t % BINS], value)
+    return memory, old
+
+
+# name -> (call, what one update does, types)
+INTEGERS = ("int", "unsigned", "unsigned long long")
+OPERATIONS = {
+    "add": ("atomicAdd(to, x[t])", lambda m, v: m + v, tuple(TYPES)),
+    "subtract": ("atomicSub(to, x[t])", lambda m, v: m - v, ("int", "unsigned")),
+    "minimum": ("atomicMin(to, x[t])", min, INTEGERS),
+    "maximum": ("atomicMax(to, x[t])", max, INTEGERS),
+    "and": ("atomicAnd(to, x[t])", lambda m, v: m & v, INTEGERS),
+    "or": ("atomicOr(to, x[t])", lambda m, v: m | v, INTEGERS),
+    "xor": ("atomicXor(to, x[t])", lambda m, v: m ^ v, INTEGERS),
+    "exchange": ("atomicExch(to, x[t])", lambda m, v: v, (*INTEGERS, "float")),
+    "increment": ("atomicInc(to, x[t] % 7)", lambda m, v: 0 if m >= v % 7 else m + 1, ("unsigned",)),
+    "decrement": (
+        "atomicDec(to, x[t] % 7)",
+        lambda m, v: v % 7 if m == 0 or m > v % 7 else m - 1,
+        ("unsigned",),
+    ),
+    "compare and swap": (
+        "atomicCAS(to, x[t] & 3, x[t] & 7)",
+        lambda m, v: v & 7 if m == v & 3 else m,
+        INTEGERS,
+    ),
+}
+CASES = [(name, type_) for name, (_, _, types) in OPERATIONS.items() for type_ in types]
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["global", "shared"])
+@pytest.mark.parametrize("wanted", [False, True], ids=["red", "atom"])
+@pytest.mark.parametrize(("name", "type_"), CASES)
+def test_lanes_take_turns(name, type_, wanted, shared):
+    call, step, _ = OPERATIONS[name]
+    dtype = np.dtype(TYPES[type_])
+    random = np.random.default_rng(3)
+    if dtype.kind == "f":
+        x, memory = random.integers(-8, 8, THREADS).astype(dtype), np.arange(8).astype(dtype)
+    else:
+        info = np.iinfo(dtype)
+        x = random.integers(info.min, info.max, THREADS, dtype, endpoint=True)
+        memory = random.integers(0, 8, 8).astype(dtype)
+    final, before = in_turn(step, memory, x, dtype)
+    old = np.zeros(THREADS, dtype)
+    run(kernel(type_, call, wanted, shared), 1, THREADS, memory, x, old)
+    np.testing.assert_array_equal(memory, final)
+    if wanted:
+        np.testing.assert_array_equal(old, before)  # the simulator's order is that of the lanes
+
+
+def test_old_values_of_a_counter_are_a_permutation():
+    source = """extern "C" __global__ void append(int* count, int* list, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && i % 3 == 0) list[atomicAdd(count, 1)] = i;
+}"""
+    count, items = np.zeros(1, np.int32), np.full(400, -1, np.int32)
+    run(compiled(source), 8, 128, count, items, 1000)
+    assert count[0] == 334
+    assert sorted(items[:334]) == list(range(0, 1000, 3))
+    assert (items[334:] == -1).all()
+
+
+def test_a_histogram_of_a_million_lanes():
+    source = """extern "C" __global__ void histogram(const unsigned char* x, int* bins, int n)
+{
+    __shared__ int mine[256];
+    for (int k = threadIdx.x; k < 256; k += blockDim.x) mine[k] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&mine[x[i]], 1);
+    __syncthreads();
+    for (int k = threadIdx.x; k < 256; k += blockDim.x)
+        if (mine[k]) atomicAdd(&bins[k], mine[k]);
+}"""
+    x = np.random.default_rng(0).integers(0, 256, 1 << 20).astype(np.uint8)
+    bins = np.zeros(256, np.int32)
+    run(compiled(source), 64, 256, x, bins, len(x))
+    np.testing.assert_array_equal(bins, np.bincount(x, minlength=256))
+
+
+def test_a_float_maximum_by_compare_and_swap():
+    source = """extern "C" __global__ void maximum(const float* x, float* most, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int* address = (int*)most;
+    int seen = *address, assumed;
+    do {
+        assumed = seen;
+        if (__int_as_float(assumed) >= x[i]) break;
+        seen = atomicCAS(address, assumed, __float_as_int(x[i]));
+    } while (seen != assumed);
+}"""
+    x = np.random.default_rng(5).normal(size=1000).astype(np.float32)
+    most = np.full(1, -np.inf, np.float32)
+    run(compiled(source), 8, 128, x, most, 1000)
+    assert most[0] == x.max()
+
+
+def test_a_block_scoped_atomic_is_an_atomic():
+    source = """extern "C" __global__ void count(int* total)
+{
+    atomicAdd_block(total, 2);
+    atomicAdd_system(total, 1);
+}"""
+    total = np.zeros(1, np.int32)
+    run(compiled(source), 2, 33, total)
+    assert total[0] == 2 * 33 * 3

@@ -1,0 +1,94 @@
+"""What the README promises of the simulator's speed, with every fault and counter on."""
+
+import time
+
+import numpy as np
+
+from simulator.generate import Generator
+from simulator.control_flow import basic_blocks
+from tests.simulator.compiled import compiled, run, written
+
+
+def seconds(call, rounds=3):
+    """The best of some rounds, warm: other processes only ever add to a time."""
+    call()
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def test_a_million_threads_add_vectors_in_half_a_second():
+    kernel = compiled(
+        """extern "C" __global__ void vec_add(const float* a, const float* b, float* c, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+}"""
+    )
+    n = 1 << 20
+    a, b = np.arange(n, dtype=np.float32), np.ones(n, np.float32)
+    c = np.zeros(n, np.float32)
+    assert seconds(lambda: run(kernel, n // 256, 256, a, b, c, n)) < 0.5
+    np.testing.assert_array_equal(c, a + 1)
+
+
+def test_a_tiled_matmul_of_256_takes_less_than_a_second():
+    kernel = compiled(
+        """extern "C" __global__ void matmul(const float* a, const float* b, float* c, int n)
+{
+    __shared__ float left[16][16], right[16][16];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int row = blockIdx.y * 16 + ty, column = blockIdx.x * 16 + tx;
+    float sum = 0.0f;
+    for (int k = 0; k < n; k += 16) {
+        left[ty][tx] = a[row * n + k + tx];
+        right[ty][tx] = b[(k + ty) * n + column];
+        __syncthreads();
+        for (int j = 0; j < 16; ++j) sum += left[ty][j] * right[j][tx];
+        __syncthreads();
+    }
+    c[row * n + column] = sum;
+}"""
+    )
+    a, b = np.random.default_rng(0).normal(size=(2, 256, 256)).astype(np.float32)
+    c = np.zeros((256, 256), np.float32)
+    assert seconds(lambda: run(kernel, (16, 16), (16, 16), a, b, c, 256)) < 1
+    np.testing.assert_allclose(c, a @ b, rtol=1e-3, atol=1e-3)
+
+
+def test_cost_is_linear_in_the_length_of_the_code():
+    """Four times the instructions of straight-line code take about four times as long."""
+
+    def ready(steps):
+        body = "\n".join(f"add.u32 r{k % 50}, r{k % 49}, {k};" for k in range(steps))
+        entry = written(f"{body} ret;", registers=[("b32", "r<50>")]).entry
+
+        def make():
+            Generator(entry).functions(basic_blocks(entry))
+
+        return seconds(make)
+
+    assert ready(4000) < 8 * ready(1000)
+
+
+def test_threads_that_leave_a_loop_one_by_one_cost_no_more_than_their_turns():
+    """Lane i runs i turns: the sets must not pile up."""
+    kernel = compiled(
+        """extern "C" __global__ void turns(unsigned* y)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, v = i;
+    #pragma unroll 1
+    for (unsigned k = 0; k < i; ++k) v = v * 5 + k;
+    y[i] = v;
+}"""
+    )
+    y = np.zeros(2048, np.uint32)
+    assert seconds(lambda: run(kernel, 8, 256, y), rounds=1) < 2
+    v = np.uint32(2047)
+    with np.errstate(over="ignore"):
+        for k in range(2047):
+            v = v * np.uint32(5) + np.uint32(k)
+    assert y[2047] == v
