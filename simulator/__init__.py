@@ -3,13 +3,13 @@
 Knows nothing of pytest or lessons.
 """
 
-from simulator.buffers import Buffer, Pointer
-from simulator.counters import Counters, Traffic
 from simulator.faults import FaultKind, KernelFault
-from simulator.launch import Launched, Settings, launch
-from simulator.parse import PtxError, parse
-from simulator.ptx import Entry, Module, Parameter
-from simulator.rows import UnknownInstruction
+from simulator.instructions.rows import UnknownInstruction
+from simulator.launching import Launched, Settings, launch
+from simulator.observing.counters import Counters, Traffic
+from simulator.reading.parse import PtxError, parse
+from simulator.reading.ptx import Entry, Module, Parameter
+from simulator.running.buffers import Buffer, Pointer
 
 __all__ = [
     "Buffer",

@@ -9,9 +9,11 @@ from pathlib import Path
 from harness.lessons.curriculum import Curriculum, Lesson
 from harness.running import locking
 from harness.running.verdict import LessonRun, Outcome
+from harness.telling.invocation import typed
 from harness.telling.place import shown
 
 SHOWN_FILES = 3
+TRIES_BEFORE_A_HINT = 3
 
 
 def passed(lesson: Lesson, following: Lesson | None, on: str, root: Path, cwd: Path) -> list[str]:
@@ -46,6 +48,13 @@ def by_task(run: LessonRun, root: Path, cwd: Path) -> list[str]:
     path, _, name = failed[0].partition("::")
     first = shlex.quote(f"{shown(root / path, cwd)}::{name}")
     return [*rows, f"begin with: pytest {first}"]
+
+
+def stuck(lesson: Lesson, attempts: int) -> list[str]:
+    """A hint is offered only to somebody who has tried."""
+    if attempts < TRIES_BEFORE_A_HINT:
+        return []
+    return [f"stuck? {typed(f'hint {lesson.number}')} gives the next hint"]
 
 
 def withheld(lesson: Lesson, reason: str, cwd: Path) -> list[str]:

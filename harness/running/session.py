@@ -147,6 +147,7 @@ class Session:
         self.lines.extend(self.progress.notes)
         if verdict.judgement is Judgement.FAILED:
             self.lines.extend(closing.by_task(self.runs[lesson.name], root, self.cwd))
+            self.lines.extend(closing.stuck(lesson, self.progress.record(lesson.id).attempts))
         if passed and not already:
             self._celebrate(lesson)
         elif verdict.judgement is Judgement.WITHHELD and not already:

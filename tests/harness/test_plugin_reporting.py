@@ -137,3 +137,9 @@ def test_what_waits_for_a_gpu_is_said_in_one_line_and_is_no_skip(lessons, said):
 def test_tests_of_the_machinery_keep_pytests_own_report(lessons, said):
     (lessons.root / "tests" / "test_machinery.py").write_text("def test_one(): assert 1 == 2\n")
     assert "\nE   assert 1 == 2\n" in said(lessons.run("tests"))
+
+
+def test_a_hint_is_offered_after_the_third_try(lessons, said):
+    runs = [said(lessons.run(LESSON_01)) for _ in range(3)]
+    assert ["stuck? " in text for text in runs] == [False, False, True]
+    assert "hint 1 gives the next hint" in runs[-1]

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from simulator.opcodes import operation
+from simulator.instructions.opcodes import operation
 from simulator.types import DTYPES
 from tests.simulator.exact_arithmetic import FORMATS, NAN, layout, width_of
 

@@ -1,4 +1,4 @@
-"""Every atomic operation under contention: the final values, and old values that some order explains."""
+"""Every atomic operation under contention: the final values, and the old ones in lane order."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,11 @@ OPERATIONS = {
     "or": ("atomicOr(to, x[t])", lambda m, v: m | v, INTEGERS),
     "xor": ("atomicXor(to, x[t])", lambda m, v: m ^ v, INTEGERS),
     "exchange": ("atomicExch(to, x[t])", lambda m, v: v, (*INTEGERS, "float")),
-    "increment": ("atomicInc(to, x[t] % 7)", lambda m, v: 0 if m >= v % 7 else m + 1, ("unsigned",)),
+    "increment": (
+        "atomicInc(to, x[t] % 7)",
+        lambda m, v: 0 if m >= v % 7 else m + 1,
+        ("unsigned",),
+    ),
     "decrement": (
         "atomicDec(to, x[t] % 7)",
         lambda m, v: v % 7 if m == 0 or m > v % 7 else m - 1,
@@ -100,6 +104,17 @@ def test_old_values_of_a_counter_are_a_permutation():
     assert (items[334:] == -1).all()
 
 
+@pytest.mark.parametrize("name", ["minimum", "compare and swap", "exchange", "xor", "decrement"])
+def test_a_thousand_lanes_that_each_change_one_address(name):
+    call, step, _ = OPERATIONS[name]
+    x = np.arange(1024, 0, -1).astype(np.uint32)
+    memory, old = np.full(8, 5000, np.uint32), np.zeros(1024, np.uint32)
+    final, before = in_turn(step, memory, x, np.uint32)
+    run(kernel("unsigned", call, True), 1, 1024, memory, x, old)
+    np.testing.assert_array_equal(memory, final)
+    np.testing.assert_array_equal(old, before)
+
+
 def test_a_histogram_of_a_million_lanes():
     source = """extern "C" __global__ void histogram(const unsigned char* x, int* bins, int n)
 {
@@ -146,3 +161,22 @@ def test_a_block_scoped_atomic_is_an_atomic():
     total = np.zeros(1, np.int32)
     run(compiled(source), 2, 33, total)
     assert total[0] == 2 * 33 * 3
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_halves_add_alone_and_in_pairs(wanted):
+    kept = "old[t] =" if wanted else ""
+    source = f"""#include <cuda_fp16.h>
+extern "C" __global__ void halves(__half2* pairs, __half* one, __half2* old)
+{{
+    int t = threadIdx.x;
+    {kept} atomicAdd(pairs + t % 3, __floats2half2_rn(t, 1.0f));
+    atomicAdd(one, __float2half(0.5f));
+}}"""
+    pairs, one = np.zeros((3, 2), np.float16), np.zeros(2, np.float16)
+    old = np.zeros((40, 2), np.float16)
+    run(compiled(source), 1, 40, pairs, one, old)
+    assert pairs.tolist() == [[sum(range(k, 40, 3)), len(range(k, 40, 3))] for k in range(3)]
+    assert one[0] == 20
+    if wanted:
+        assert sorted(old[0::3, 1]) == list(range(14))

@@ -87,7 +87,9 @@ def test_an_int_that_overflows_is_named_as_such():
 
 @pytest.mark.parametrize("element", [np.uint8, np.float16, np.float64])
 def test_the_index_counts_in_elements_of_the_buffer(element):
-    name = {"uint8": "unsigned char", "float16": "short", "float64": "double"}[np.dtype(element).name]
+    name = {"uint8": "unsigned char", "float16": "short", "float64": "double"}[
+        np.dtype(element).name
+    ]
     kernel = compiled(
         f"""extern "C" __global__ void copy(const {name}* x, {name}* y)
 {{

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simulator.control_flow import basic_blocks
+from simulator.translating.control_flow import basic_blocks
 from tests.simulator.compiled import compiled, run, written
 
 # Each computes y[i] from i and n; Python reads almost the same.
@@ -63,9 +63,7 @@ KERNELS = {
             if (a * b == i) { y[i] = a * 1000 + b; return; }
         }
     y[i] = -1;""",
-        lambda i, n: next(
-            (a * 1000 + b for a in range(n) for b in range(a + 1) if a * b == i), -1
-        ),
+        lambda i, n: next((a * 1000 + b for a in range(n) for b in range(a + 1) if a * b == i), -1),
     ),
     "goto into and out of loops": (
         """int v = 0, k = i;

@@ -131,7 +131,9 @@ def test_a_guard_leaves_lanes_out_of_the_request_but_not_of_the_instruction():
 
 
 def test_a_guard_that_nobody_passes_asks_for_nothing():
-    launched = counted("setp.ge.u32 p, t, 99; @p ld.global.u32 v, [a]; @p st.global.u32 [a], v; ret;")
+    launched = counted(
+        "setp.ge.u32 p, t, 99; @p ld.global.u32 v, [a]; @p st.global.u32 [a], v; ret;"
+    )
     assert seen(launched) == {}
     assert set(launched.buffers.values()) <= {Traffic()}
 

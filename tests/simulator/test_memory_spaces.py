@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from simulator import FaultKind
-from simulator.events import Observer
 from tests.simulator.compiled import compiled, fault, run
 
 
@@ -248,34 +247,3 @@ def test_every_width_is_loaded_and_stored():
     np.testing.assert_array_equal(b, (a.astype(np.int64) * 3).astype(np.uint16))
     np.testing.assert_array_equal(c, a * np.int64(10**10))
     np.testing.assert_array_equal(d, np.stack([x - w, a * 0.5 + y * z], axis=1))
-
-
-class ResidentMemory(Observer):
-    """How much memory the system backs while a launch runs."""
-
-    def wave_ended(self, wave):
-        with open("/proc/self/statm") as file:
-            self.pages = int(file.read().split()[1])
-
-
-def test_chosen_blocks_of_a_huge_launch_cost_little_memory():
-    """Two buffers of 4 GiB, of which only what the chosen blocks touch is ever backed."""
-    kernel = compiled(
-        """extern "C" __global__ void twice(const float* x, float* y, long long n)
-{
-    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = 2.0f * x[i] + 1.0f;
-}"""
-    )
-    before, after = ResidentMemory(), ResidentMemory()
-    small = np.zeros(256, np.float32)
-    run(kernel, 1, 256, small, small, np.int64(256), observers=[before])
-    n = 1 << 30
-    x, y = np.zeros(n, np.float32), np.zeros(n, np.float32)
-    x[-256:] = 3
-    chosen = [0, 5, n // 256 - 1]
-    launched = run(kernel, n // 256, 256, x, y, np.int64(n), blocks=chosen, observers=[after])
-    assert (after.pages - before.pages) * 4096 < 16 << 20
-    assert (y[:256] == 1).all() and (y[5 * 256 : 6 * 256] == 1).all() and (y[-256:] == 7).all()
-    assert launched.counters.blocks == 3
-    assert launched.buffers["x"].bytes_read == 3 * 256 * 4

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.opcodes import operation
+from simulator.instructions.opcodes import operation
 from tests.simulator.exact_arithmetic import number, width_of, wrapped
 from tests.simulator.lane_values import as_array, few, lanes, run
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
-from simulator.opcodes import operation
+from simulator.instructions.opcodes import operation
 from tests.simulator.exact_arithmetic import (
     NAN,
     flushed,

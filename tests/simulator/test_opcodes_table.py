@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from simulator.opcodes import UnknownInstruction, operation
+from simulator.instructions.opcodes import UnknownInstruction, operation
 from simulator.types import DTYPES
 from tests.simulator.lane_values import as_array
 

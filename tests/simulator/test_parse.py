@@ -29,6 +29,14 @@ def test_a_scoped_register_hides_one_of_the_same_name():
     assert results(body) == [7 + 11] * 32
 
 
+def test_a_scoped_register_may_carry_a_percent_sign():
+    """libdevice's own assembly declares %r1 once more, in the scope of its slow paths."""
+    body = """.reg .b32 %r<4>; mov.u32 %r1, 5; mov.u32 %r2, 6;
+    { .reg .u32 %r1, %alo; mov.u32 %r1, 70; add.u32 %alo, %r1, %r2; mov.u32 %r3, %alo; }
+    add.u32 v, %r1, %r3;"""
+    assert results(body) == [5 + 76] * 32
+
+
 def test_inline_assembly_may_put_all_on_one_line():
     assert results("{.reg .b32 c;mov.b32 c,0x10U;add.u32 v,c,t;}") == [16 + t for t in range(32)]
 
@@ -57,7 +65,9 @@ def test_vector_operands_come_with_and_without_spaces():
 
 
 def test_an_ignored_result_is_written_nowhere():
-    assert results("mov.b32 v, 1; .reg .b16 h; mov.b32 {_, h}, 0x20001; cvt.u32.u16 v, h;") == [2] * 32
+    assert (
+        results("mov.b32 v, 1; .reg .b16 h; mov.b32 {_, h}, 0x20001; cvt.u32.u16 v, h;") == [2] * 32
+    )
 
 
 def test_labels_may_stand_before_a_brace_or_share_a_line():
@@ -161,6 +171,22 @@ extern "C" __global__ void apply(float* y, Shape shape)
     assert y.tolist() == [108.5, 94.5]
 
 
+def test_a_parameter_has_an_address():
+    kernel = compiled(
+        """struct Table { float values[16]; int n; };
+extern "C" __global__ void look(float* y, const __grid_constant__ Table table)
+{
+    const Table* where = &table;
+    asm volatile("" : "+l"(where));
+    y[threadIdx.x] = where->values[threadIdx.x * 3 % where->n];
+}"""
+    )
+    table = np.array((np.arange(16), 10), [("values", "f4", 16), ("n", "i4")])[()]
+    y = np.zeros(8, np.float32)
+    run(kernel, 1, 8, y, table)
+    assert y.tolist() == [3 * t % 10 for t in range(8)]
+
+
 def test_inlined_code_counts_for_the_line_in_the_learners_file():
     kernel = compiled(
         """__device__ float inner(const float* x, int i)
@@ -203,6 +229,12 @@ def test_what_is_not_simulated_is_never_passed_over(instruction):
         run(written(f"{instruction} ret;"), 1, 64)
 
 
+def test_an_operand_that_cannot_be_read_is_named():
+    with pytest.raises(UnknownInstruction, match="add.u32 v, v, unheard_of") as caught:
+        results(".loc 1 7 1; add.u32 v, v, unheard_of;")
+    assert caught.value.line == 7
+
+
 def test_text_that_is_no_ptx_is_refused():
     with pytest.raises(PtxError, match="never closed"):
         parse(".entry k() { ret;")
@@ -211,7 +243,7 @@ def test_text_that_is_no_ptx_is_refused():
 
 
 def test_a_module_can_be_pickled():
-    source = "extern \"C\" __global__ void k(int* y) { y[threadIdx.x] = 1; }"
+    source = 'extern "C" __global__ void k(int* y) { y[threadIdx.x] = 1; }'
     entry = pickle.loads(pickle.dumps(parse(ptx_of(source)))).entries["k"]
     assert entry.instructions == compiled(source).entry.instructions
 

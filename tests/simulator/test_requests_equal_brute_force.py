@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.requests import sectors, useful_bytes, wavefronts
+from simulator.observing.requests import sectors, useful_bytes, wavefronts
 from tests.simulator import brute_force
 from tests.simulator.compiled import run, written
 

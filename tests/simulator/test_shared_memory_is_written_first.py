@@ -126,9 +126,9 @@ def test_an_atomic_on_fresh_shared_memory_is_found():
 @pytest.mark.parametrize("kind", [np.float32, np.int32])
 def test_unwritten_shared_memory_is_poison_where_nobody_looks(kind):
     kernel = compiled(
-        f"""extern "C" __global__ void fresh({'float' if kind is np.float32 else 'int'}* y)
+        f"""extern "C" __global__ void fresh({"float" if kind is np.float32 else "int"}* y)
 {{
-    __shared__ {'float' if kind is np.float32 else 'int'} tile[32];
+    __shared__ {"float" if kind is np.float32 else "int"} tile[32];
     if (y[threadIdx.x] != 0) tile[threadIdx.x] = 5;
     __syncthreads();
     y[threadIdx.x] = tile[31 - threadIdx.x];

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator import Traffic
+from simulator import Buffer, Pointer, Traffic
 from tests.simulator.compiled import compiled, run
 
 COPY = """extern "C" __global__ void copy(const TYPE* x, TYPE* y, int stride, int shift)
@@ -96,6 +96,13 @@ def test_waves_add_up():
     kernel = compiled(COPY.replace("TYPE", "float"))
     buffers[1] = run(kernel, 32, 32, x, y, 1, 0, resident_blocks=5).buffers
     assert buffers[0] == buffers[1] == {"x": Traffic(4096, 0), "y": Traffic(0, 4096)}
+
+
+def test_buffers_of_one_name_add_up():
+    x, y = np.zeros(32, np.float32), np.zeros(32, np.float32)
+    both = [Pointer(Buffer("same", v.view(np.uint8), v.dtype)) for v in (x, y)]
+    buffers = run(compiled(COPY.replace("TYPE", "float")), 1, 32, *both, 1, 0).buffers
+    assert buffers == {"same": Traffic(128, 128)}
 
 
 @settings(derandomize=True, deadline=None, database=None, max_examples=100)

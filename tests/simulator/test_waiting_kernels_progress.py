@@ -57,7 +57,7 @@ def test_a_lock_taken_by_one_lane_of_each_warp(resident):
 
 
 @pytest.mark.parametrize("source", [EVERY_LANE_LOCKS, PATIENT_LOCK])
-@pytest.mark.parametrize("block", [32, 48])
+@pytest.mark.parametrize("block", [32, 48, 256])
 def test_a_lock_taken_by_every_lane(source, block):
     """On hardware before Volta this hung: the lanes that wait kept the owner from going on."""
     total = np.zeros(1, np.int32)
@@ -137,7 +137,13 @@ extern "C" __global__ void scan(const int* x, int* y, volatile int* state, volat
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"resident_blocks": 1}, {"resident_blocks": 2}, {"order": "reversed"}, {"order": "shuffled"}],
+    [
+        {},
+        {"resident_blocks": 1},
+        {"resident_blocks": 2},
+        {"order": "reversed"},
+        {"order": "shuffled"},
+    ],
 )
 def test_a_scan_that_looks_back(settings):
     x = np.random.default_rng(0).integers(-50, 50, 64 * 23).astype(np.int32)
@@ -206,3 +212,17 @@ def test_a_loop_that_waits_with_a_counter_is_overtaken_too():
     flag, turns = np.zeros(1, np.int32), np.full(1, -1, np.int32)
     run(kernel, 2, 32, flag, turns)
     assert turns[0] >= 0
+
+
+def test_time_passes_in_a_loop_that_looks_at_the_clock():
+    kernel = compiled(
+        """extern "C" __global__ void pause(long long* y, int cycles)
+{
+    long long began = clock64();
+    while (clock64() - began < cycles);
+    y[threadIdx.x] = clock64() - began;
+}"""
+    )
+    y = np.zeros(32, np.int64)
+    run(kernel, 1, 32, y, 50_000)
+    assert (y >= 50_000).all()

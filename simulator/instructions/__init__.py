@@ -1,0 +1,1 @@
+"""What arithmetic instructions compute: one table row each."""

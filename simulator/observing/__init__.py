@@ -1,0 +1,1 @@
+"""What a launch cost and which rule it broke: listeners to what the machine tells."""

@@ -1,0 +1,184 @@
+"""Reads the body of one entry or function: registers, labels, lines, instructions."""
+
+import re
+from dataclasses import replace
+
+from simulator.reading.calls import expand
+from simulator.reading.cut import PtxError, split_operands, statements
+from simulator.reading.ptx import Entry, Guard, Instruction, Variable, declared_type
+from simulator.reading.variables import layout, parameters, variable
+
+_LOCATION = re.compile(
+    r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:\s*,\s*function_name\s+[^,]+,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
+)
+_LEARNERS_FILE = 1  # NVRTC numbers the program first
+
+
+class Body:
+    """Reads the body of one entry or function, statement by statement."""
+
+    def __init__(
+        self,
+        name: str,
+        head: str,
+        tail: str,
+        body: str,
+        outside: dict[str, Variable],
+        returns: str = "()",
+    ) -> None:
+        self.name = name
+        self.parameters = parameters(head)
+        self.returns = parameters(returns)
+        bound = re.search(r"\.maxntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", tail)
+        self.maximum_threads = None
+        if bound:
+            x, y, z = (int(n or 1) for n in bound.groups())
+            self.maximum_threads = x * y * z
+        self.body = body
+        self.names = set(re.findall(r"[\w$]+", body))
+        self.outside = outside
+        self.registers: dict[str, str] = {}
+        self.instructions: list[Instruction] = []
+        self.labels: dict[str, int] = {}
+        self.line = 0
+        self.locations: dict[tuple[str, str, str], tuple[str, str, str] | None] = {}
+        self.scopes: list[int] = []
+        self.opened = 0
+        self.own: dict[str, Variable] = {}
+        self.branches: list[tuple[int, tuple[int, ...]]] = []  # instructions inside scopes
+
+    def read(self) -> "Body":
+        for statement in statements(self.body):
+            self._read(statement)
+        for index, scopes in self.branches:
+            self._aim(index, scopes)
+        return self
+
+    def register_type(self, register: str) -> str | None:
+        return declared_type(self.registers, register)
+
+    def entry(self, functions: dict[str, "Body"]) -> Entry:
+        """The entry, with the functions that it calls in place."""
+        self.read()
+        expand(self, functions)
+        used = [v for n, v in self.outside.items() if v.space == "shared" and self._mentions(n)]
+        used += [v for v in self.own.values() if v.space == "shared"]
+        shared, static = layout([v for v in used if not v.extern])
+        for one in used:
+            if one.extern:
+                shared[one.name] = -(-static // 16) * 16
+        local, local_bytes = layout([v for v in self.own.values() if v.space == "local"])
+        return Entry(
+            self.name,
+            self.parameters,
+            self.registers,
+            tuple(self.instructions),
+            self.labels,
+            shared,
+            local,
+            static,
+            -(-local_bytes // 16) * 16,
+            self._variables(),
+            self.maximum_threads,
+        )
+
+    def _variables(self) -> dict[str, Variable]:
+        """The .global and .const arrays that the body mentions, and those that they point to."""
+        found: dict[str, Variable] = {}
+        names = [name for name in self.outside if self._mentions(name)]
+        while names:
+            name = names.pop()
+            variable = self.outside.get(name)
+            if variable and variable.space in ("global", "const") and name not in found:
+                found[name] = variable
+                names += [pointer.name for pointer in variable.pointers]
+        return found
+
+    def _mentions(self, name: str) -> bool:
+        return name in self.names
+
+    def _read(self, statement: str) -> None:
+        while found := re.match(r"([\w$]+)\s*:\s*", statement):
+            name = f"{found[1]}@{self.scopes[-1]}" if self.scopes else found[1]
+            self.labels[name] = len(self.instructions)
+            statement = statement[found.end() :]
+        if statement == "{":
+            self.opened += 1
+            self.scopes.append(self.opened)
+        elif statement == "}":
+            if self.scopes:
+                self.scopes.pop()
+        elif statement.startswith(".reg"):
+            self._declare(statement)
+        elif re.match(r"\.loc\s", statement):
+            self._locate(statement)
+        elif statement.startswith("."):
+            own = variable(statement)
+            if own is not None:
+                self.own[own.name] = own
+        elif statement:
+            self._instruction(statement)
+
+    def _declare(self, statement: str) -> None:
+        found = re.match(r"\.reg\s*\.(\w+)\s+(.*)", statement, re.S)
+        if not found:
+            raise PtxError(f"cannot read the declaration {statement!r}")
+        for name in found[2].split(","):
+            family = re.match(r"\s*(%?[\w$]+)<\d+>", name)
+            if family:
+                self.registers[family[1] + "<"] = found[1]
+            else:
+                self.registers[self._scoped(name.strip(), declare=True)] = found[1]
+
+    def _scoped(self, name: str, declare: bool = False) -> str:
+        """A register declared inside `{ }` gets the number of its scope: C@3."""
+        for scope in reversed(self.scopes):
+            if declare or f"{name}@{scope}" in self.registers:
+                return f"{name}@{scope}"
+        return name
+
+    def _aim(self, index: int, scopes: tuple[int, ...]) -> None:
+        """A branch inside `{ }` means the label of the innermost scope that has one of its name."""
+        branch = self.instructions[index]
+        for scope in reversed(scopes):
+            label = f"{branch.operands[0]}@{scope}"
+            if label in self.labels:
+                self.instructions[index] = replace(branch, operands=(label,))
+                return
+
+    def _locate(self, statement: str) -> None:
+        """Keep the line of the innermost frame that lies in the learner's file."""
+        found = _LOCATION.match(statement)
+        if not found:
+            return
+        here = (found[1], found[2], found[3])
+        parent = (found[4], found[5], found[6]) if found[4] else None
+        self.locations[here] = parent
+        frame: tuple[str, str, str] | None = here
+        for _ in range(32):
+            if frame is None:
+                return
+            if int(frame[0]) == _LEARNERS_FILE and int(frame[1]) > 0:
+                self.line = int(frame[1])
+                return
+            frame = self.locations.get(frame)
+
+    def _instruction(self, statement: str) -> None:
+        guard = None
+        found = re.match(r"@(!?)\s*(%?[\w$]+)\s+(.*)", statement, re.S)
+        if found:
+            guard = Guard(self._scoped(found[2]), found[1] == "!")
+            statement = found[3]
+        opcode, _, rest = re.sub(r"\s+", " ", statement).partition(" ")
+        operands = split_operands(rest)
+        if self.scopes:
+            operands = tuple(
+                re.sub(r"(?<![\w%$.@])%?[A-Za-z_]\w*(?![\w$])", lambda m: self._scoped(m[0]), o)
+                for o in operands
+            )
+        index = len(self.instructions)
+        if opcode.startswith("bra") and self.scopes:
+            self.branches.append((index, tuple(self.scopes)))
+        self.instructions.append(
+            Instruction(opcode.replace("::cta", ""), operands, guard, self.line, index)
+        )

@@ -1,0 +1,218 @@
+"""What the generated code of a wave calls: memory, the warp, printf, assert."""
+
+from typing import Any
+
+import numpy as np
+
+from simulator.faults import FaultKind, KernelFault
+from simulator.observing.events import Access, Observer
+from simulator.reading.ptx import Entry
+from simulator.running import warp
+from simulator.running.atomics import update
+from simulator.running.buffers import AddressMap, Buffer
+from simulator.running.lanes import Lanes
+from simulator.running.memory import Memory
+from simulator.running.printf import Printer, text_at
+from simulator.running.registers import Registers
+from simulator.running.wave import CLOCKS, Wave, special_type
+from simulator.types import DTYPES
+
+_CYCLES = 100  # between two looks at a clock: time is not modelled, but it passes
+
+
+class Execution:
+    """One wave on its way through a kernel."""
+
+    def __init__(
+        self,
+        entry: Entry,
+        wave: Wave,
+        parameters: dict[str, bytes],
+        addresses: AddressMap,
+        variables: dict[str, int],
+        observers: list[Observer],
+        printer: Printer,
+    ) -> None:
+        self.entry = entry
+        self.wave = wave
+        self.memory = Memory(wave, addresses, observers)
+        self.registers = Registers(wave.size, self.memory.cache)
+        self._parameters = parameters
+        self._values: dict[tuple[str, int, str], Any] = {}
+        self._variables = variables
+        self._addresses = addresses
+        self._printer = printer
+        self._clock = 0
+
+    # ---- values
+
+    def parameter(self, name: str, offset: int, dtype: np.dtype[Any]) -> Any:
+        key = (name, offset, dtype.str)
+        found = self._values.get(key)
+        if found is None:
+            raw = self._parameters[name][offset : offset + dtype.itemsize]
+            found = self._values[key] = np.frombuffer(raw, dtype)[0]
+        return found
+
+    def special(self, name: str, lanes: Lanes) -> Any:
+        if name in CLOCKS:
+            self._clock += _CYCLES
+            return DTYPES[special_type(name)].type(self._clock & 0xFFFF_FFFF)
+        value = self.wave.special(name)
+        return value if value.ndim == 0 or lanes.index is None else value[lanes.index]
+
+    def address_of(self, variable: str, offset: int = 0) -> Any:
+        """The address of a byte of a .global or .const array of the module, or of a parameter."""
+        if variable not in self._variables:
+            raw = np.frombuffer(self._parameters[variable], np.uint8)
+            self._variables[variable] = self._addresses.base(Buffer(variable, raw.copy()))
+        return np.uint64(self._variables[variable] + offset)
+
+    # ---- atomics
+
+    def atomic(
+        self,
+        access: Access,
+        operation: str,
+        base: Any,
+        offset: int,
+        values: tuple[Any, ...],
+        lanes: Lanes,
+        guard: Any,
+        wanted: bool,
+    ) -> Any:
+        """Update memory in lane order; the old values [count] where they are wanted."""
+        count = lanes.count
+        if guard is not None and not (guard.ndim == 0 and guard):
+            masks = [np.broadcast_to(guard, (count,))]
+        else:
+            masks = self.memory.apart(access, base, offset, lanes)
+        if masks:
+            old = np.zeros(count, access.element)
+            for mask in masks:
+                some = lanes.select(mask)
+                if not some.count:
+                    continue
+                where = base if base.ndim == 0 else base[mask]
+                part = tuple(v if v.ndim == 0 else v[mask] for v in values)
+                got = self.atomic(access, operation, where, offset, part, some, None, wanted)
+                if wanted:
+                    old[mask] = got
+            return old
+        memory, index = self.memory.elements(access, base, offset, lanes)
+        before, changed = update(memory, index, operation, values, count, wanted)
+        self.memory.changes += changed
+        return before
+
+    # ---- the warp
+
+    def meet(self, number: int, mask: Any, lanes: Lanes) -> None:
+        """Each lane's mask must name the lane itself, and only live lanes that are here.
+
+        Lanes that have returned may be named: CUDA asks for the others alone.
+        """
+        if mask.ndim or mask != warp.EVERY_LANE:
+            own = mask >> (lanes.indices() & 31).astype(np.uint32) & 1
+            if not own.all():
+                raise self._left_out(number, int(lanes.indices()[np.argmin(own)]))
+        if lanes.index is None:
+            return
+        here = warp.present(lanes)
+        everyone = np.arange(lanes.whole)[self.wave.alive]
+        live = warp.present(Lanes(everyone, lanes.whole))
+        warps = lanes.index >> 5
+        named = np.broadcast_to(mask, (lanes.count,)) & live[warps]
+        missing = named & ~here[warps]
+        if not missing.any():
+            return
+        first = int(np.argmax(missing != 0))
+        lane = int(lanes.index[first])
+        absent = [k for k in range(32) if int(missing[first]) >> k & 1]
+        place = self.wave.place(lane)
+        raise KernelFault(
+            FaultKind.ABSENT_LANES,
+            f"{place} waits for lane {absent[0]} of its warp, which never arrives "
+            f"({len(absent)} lane{'s' * (len(absent) > 1)} of the mask absent)",
+            line=self.entry.instructions[number].line,
+            expected="Every lane that the mask names executes the same warp instruction.",
+            advice="Call it before the lanes part, or name in the mask only those that arrive.",
+            place=place,
+        )
+
+    def _left_out(self, number: int, lane: int) -> KernelFault:
+        place = self.wave.place(lane)
+        return KernelFault(
+            FaultKind.ABSENT_LANES,
+            f"{place} is lane {lane % 32} of its warp, which its own mask does not name",
+            line=self.entry.instructions[number].line,
+            expected="A lane that executes a warp instruction is named by the mask it gives.",
+            advice="Name every lane that comes here, or keep the others away with an if.",
+            place=place,
+        )
+
+    def shuffle(
+        self, number: int, mode: str, value: Any, b: Any, c: Any, mask: Any, lanes: Lanes
+    ) -> tuple[Any, Any]:
+        self.meet(number, mask, lanes)
+        return warp.shuffle(mode, value, b, c, lanes)
+
+    def vote(self, number: int, mode: str, predicate: Any, mask: Any, lanes: Lanes) -> Any:
+        self.meet(number, mask, lanes)
+        return warp.vote(mode, predicate, mask, lanes)
+
+    def match(self, number: int, mode: str, value: Any, mask: Any, lanes: Lanes) -> tuple[Any, Any]:
+        self.meet(number, mask, lanes)
+        return warp.match(mode, value, mask, lanes)
+
+    def reduce(self, number: int, mode: str, value: Any, mask: Any, lanes: Lanes) -> Any:
+        self.meet(number, mask, lanes)
+        return warp.reduce(mode, value, mask, lanes)
+
+    def active_mask(self, lanes: Lanes) -> Any:
+        mask = warp.present(lanes)
+        return np.repeat(mask, 32) if lanes.index is None else mask[lanes.index >> 5]
+
+    def block_vote(self, mode: str, predicate: Any, lanes: Lanes) -> Any:
+        """bar.red: of how many threads of the own block a predicate holds; of all; of any."""
+        slot = self.wave.slot[lanes.indices()]
+        here = np.bincount(slot)
+        holds = np.bincount(slot, np.broadcast_to(predicate, slot.shape)).astype(np.uint32)
+        return {"popc": holds, "and": holds == here, "or": holds > 0}[mode][slot]
+
+    # ---- printf, assert, trap
+
+    def printf(self, format_: Any, arguments: Any, lanes: Lanes) -> Any:
+        self._printer.print(self, format_, arguments, lanes)
+        return np.uint32(0)
+
+    def text(self, pointer: int) -> str:
+        """The zero-terminated text at a global address."""
+        return text_at(self._addresses, pointer)
+
+    def assertion_failed(
+        self, message: Any, file: Any, line: Any, function: Any, size: Any, lanes: Lanes, at: int
+    ) -> None:
+        condition = self.text(int(message if message.ndim == 0 else message[0]))
+        place = self.wave.place(int(lanes.indices()[0]))
+        more = f" (and {lanes.count - 1} more threads)" if lanes.count > 1 else ""
+        raise KernelFault(
+            FaultKind.ASSERTION,
+            f"assert({condition}) fails in {place}{more}",
+            line=int(line) or at,
+            expected=f"{condition} holds in every thread.",
+            advice="Print the values in it from this thread, with printf before the assert.",
+            place=place,
+        )
+
+    def trap(self, lanes: Lanes, line: int, guard: Any) -> None:
+        if guard is not None and not guard.any():
+            return
+        place = self.wave.place(int(lanes.indices()[0]))
+        raise KernelFault(
+            FaultKind.TRAP,
+            f"{place} executes a trap",
+            line=line,
+            expected="A trap ends the kernel: the program asked for it.",
+            advice="Look for __trap() here, or a path that the compiler holds impossible.",
+            place=place,
+        )

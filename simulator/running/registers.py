@@ -1,0 +1,82 @@
+"""The register file of a wave: one array a register, or one scalar where all lanes agree.
+
+Lanes that have diverged work on compact arrays. What they wrote is held as it is, with its lane
+set, and spread over the full array only when another set asks for it: so a set that stays together
+over many basic blocks (the threads of a block that is no multiple of 32, a long divergent loop)
+pays for that once.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from simulator.running.addresses import AddressCache
+from simulator.running.lanes import Lanes
+
+
+class Registers:
+    def __init__(self, whole: int, cache: AddressCache) -> None:
+        self._whole = whole
+        self._cache = cache
+        self._full: dict[str, Any] = {}
+        self._held: dict[str, tuple[Lanes, Any, bool]] = {}  # lanes, values [count], written here
+        self._owned: set[str] = set()  # full arrays that nobody else refers to
+
+    def read(self, name: str, lanes: Lanes, dtype: np.dtype[Any]) -> Any:
+        """The register's values [count], or a scalar. One that was never written reads zero."""
+        held = self._held.get(name)
+        if held is not None:
+            if held[0] is lanes:
+                return held[1]
+            self._spread(name)
+        value = self._full.get(name)
+        if value is None:
+            return np.zeros((), dtype)[()]
+        if lanes.index is None:
+            self._owned.discard(name)  # the block may keep the array: write to a copy from now on
+            return value
+        if value.ndim == 0:
+            return value
+        gathered = value[lanes.index]
+        self._held[name] = (lanes, gathered, False)
+        return gathered
+
+    def write(self, name: str, value: Any, lanes: Lanes) -> None:
+        if lanes.index is None:
+            self._held.pop(name, None)
+            self._owned.discard(name)
+            self._full[name] = value
+            return
+        held = self._held.get(name)
+        if held is not None and held[0] is not lanes:
+            self._spread(name)
+        self._held[name] = (lanes, value, True)
+
+    def drop(self, names: tuple[str, ...], lanes: Lanes) -> None:
+        """These registers are dead for `lanes`; if that is every lane, free them."""
+        if lanes.index is None:
+            for name in names:
+                self._full.pop(name, None)
+                self._held.pop(name, None)
+        else:
+            for name in names:
+                held = self._held.get(name)
+                if held is not None and held[0] is lanes:
+                    del self._held[name]
+
+    def _spread(self, name: str) -> None:
+        """Write what one set of lanes holds into the full array."""
+        lanes, values, written = self._held.pop(name)
+        if not written:
+            return
+        full = self._full.get(name)
+        if full is None or full.ndim == 0:
+            array = np.empty(self._whole, values.dtype)
+            array[:] = 0 if full is None else full
+            full = self._full[name] = array
+        elif name not in self._owned:
+            full = self._full[name] = full.copy()
+        else:
+            self._cache.forget(full)
+        self._owned.add(name)
+        full[lanes.index] = values

@@ -1,0 +1,122 @@
+"""What the lanes of a warp tell each other: shuffle, vote, match, reduce.
+
+Arrays are [count], the lanes of a set in rising order. Rendezvous is the machine's business: here
+every lane that will take part is present. Formulas: PTX ISA, "shfl.sync", "vote.sync".
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.running.lanes import WARP, Lanes
+
+Values = NDArray[Any]
+EVERY_LANE = 0xFFFF_FFFF
+POISON = 0xFFFF_FFFF  # what a lane that is not here gives: NaN in a float, -1 in an int
+
+
+def _everyone(values: Any, lanes: Lanes, fill: Any) -> NDArray[Any]:
+    """Values as [warps of the wave, 32]; lanes that are not here hold `fill`."""
+    if lanes.index is None:
+        return np.broadcast_to(values, (lanes.count,)).reshape(-1, WARP)
+    full = np.full(lanes.whole, fill, values.dtype)
+    full[lanes.index] = values
+    return full.reshape(-1, WARP)
+
+
+def _here(per_warp: NDArray[Any], lanes: Lanes) -> Values:
+    """One value a warp [warps of the wave] to one a lane [count]."""
+    if lanes.index is None:
+        return np.repeat(per_warp, WARP)
+    chosen: Values = per_warp[lanes.index >> 5]
+    return chosen
+
+
+def present(lanes: Lanes) -> NDArray[np.uint32]:
+    """[warps of the wave] the mask of lanes that are here."""
+    rows = _everyone(np.ones(lanes.count, bool), lanes, False)
+    return np.packbits(rows, axis=1, bitorder="little").view(np.uint32).reshape(-1)
+
+
+def shuffle(mode: str, value: Any, b: Any, c: Any, lanes: Lanes) -> tuple[Any, Any]:
+    """(the value of the lane that each lane names, whether that lane is in range)."""
+    if value.ndim == 0 and value.dtype.kind != "V":
+        value = np.full(lanes.count, value)
+    lane = lanes.indices() & 31
+    b = b.astype(np.int64) & 31
+    clamp = c.astype(np.int64) & 31
+    segment = (c.astype(np.int64) >> 8) & 31
+    last = (lane & segment) | (clamp & ~segment)
+    first = lane & segment
+    if mode == "up":
+        source = lane - b
+        valid = source >= last
+    else:
+        source = {"down": lane + b, "bfly": lane ^ b, "idx": first | (b & ~segment)}[mode]
+        valid = source <= last
+    source = np.where(valid, source, lane)
+    if lanes.index is None:
+        taken = value[(lanes.indices() & ~31) + source]
+    else:
+        full = np.full(lanes.whole, POISON, value.dtype)
+        full[lanes.index] = value
+        taken = full[(lanes.index & ~31) + source]
+    return taken, valid
+
+
+def vote(mode: str, predicate: Any, mask: Any, lanes: Lanes) -> Any:
+    """ballot: uint32; all, any, uni: bool. Among the lanes that each lane's mask names."""
+    if predicate.ndim == 0:
+        predicate = np.full(lanes.count, predicate)
+    yes = _bits(predicate, lanes) & mask
+    if mode == "ballot":
+        return yes
+    holds, everywhere = yes != 0, (_bits(~predicate, lanes) & mask) == 0
+    return {"any": holds, "all": everywhere, "uni": everywhere | ~holds}[mode]
+
+
+def _bits(predicate: NDArray[np.bool_], lanes: Lanes) -> Values:
+    """[count] the lanes of the own warp for which a predicate holds, one bit each."""
+    rows = _everyone(predicate, lanes, False)
+    return _here(np.packbits(rows, axis=1, bitorder="little").view(np.uint32).ravel(), lanes)
+
+
+def match(mode: str, value: Any, mask: Any, lanes: Lanes) -> tuple[Any, Any]:
+    """(the mask of lanes with the same value, whether all lanes agree); `all` masks 0 if not."""
+    if value.ndim == 0:
+        value = np.full(lanes.count, value)
+    rows = _everyone(value, lanes, 0)
+    here = _everyone(np.ones(lanes.count, bool), lanes, False)
+    equal = (rows[:, :, None] == rows[:, None, :]) & here[:, None, :]  # [warps, lane, other lane]
+    everyone = np.packbits(equal, axis=2, bitorder="little").view(np.uint32).reshape(-1)
+    same = (everyone if lanes.index is None else everyone[lanes.index]) & mask
+    agree = same == (_here(present(lanes), lanes) & mask)
+    if mode == "all":
+        same = np.where(agree, same, np.uint32(0))
+    return same, agree
+
+
+_REDUCTIONS: dict[str, tuple[Callable[..., Any], Callable[[np.dtype[Any]], Any]]] = {
+    "add": (np.add.reduce, lambda d: 0),
+    "min": (np.minimum.reduce, lambda d: np.iinfo(d).max),
+    "max": (np.maximum.reduce, lambda d: np.iinfo(d).min),
+    "and": (np.bitwise_and.reduce, lambda d: np.iinfo(np.uint32).max),
+    "or": (np.bitwise_or.reduce, lambda d: 0),
+    "xor": (np.bitwise_xor.reduce, lambda d: 0),
+}
+
+
+def reduce(mode: str, value: Any, mask: Any, lanes: Lanes) -> Any:
+    """redux.sync: the same 32-bit integer in every lane that a mask names."""
+    if value.ndim == 0:
+        value = np.full(lanes.count, value)
+    combine, neutral = _REDUCTIONS[mode]
+    rows = _everyone(value, lanes, neutral(value.dtype))
+    here = _here(present(lanes), lanes)
+    if ((here & mask) == here).all():
+        return _here(combine(rows, axis=1, dtype=value.dtype), lanes)
+    named = (np.broadcast_to(mask, here.shape)[:, None] >> np.arange(WARP, dtype=np.uint32)) & 1
+    ours = np.where(named, rows[lanes.indices() >> 5], neutral(value.dtype))  # [count, lane]
+    return combine(ours.astype(value.dtype), axis=1, dtype=value.dtype)

@@ -1,0 +1,142 @@
+"""The blocks that run together: who each lane is, and what belongs to a block or a thread."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.faults import Coordinate, Place
+from simulator.running.lanes import WARP, Lanes
+
+SMS = 132  # multiprocessors of the virtual device, as on an H100 or H200
+SHARED_POISON = 0xFF  # reads as NaN in a float, as -1 in an int
+Dimensions = tuple[int, int, int]
+
+
+class Wave:
+    """Some blocks of a grid, one lane for each thread, each block padded to whole warps.
+
+    blocks  linear ids of the blocks, in the order of their lanes
+    slot    [lanes] place of the lane's block in `blocks`
+    thread  [lanes] linear id of the thread in its block; padding lies at or past the block's end
+    """
+
+    def __init__(
+        self,
+        blocks: NDArray[np.int64],
+        grid: Dimensions,
+        block: Dimensions,
+        shared_bytes: int,
+        local_bytes: int,
+    ) -> None:
+        self.grid, self.block, self.blocks = grid, block, blocks
+        self.threads = block[0] * block[1] * block[2]  # in a block
+        self.padded = -(-self.threads // WARP) * WARP
+        self.size = len(blocks) * self.padded  # lanes
+        self.lane = np.arange(self.size, dtype=np.int64)
+        self.slot = self.lane // self.padded
+        self.thread = self.lane - self.slot * self.padded
+        self.all = Lanes(None, self.size)
+        if self.padded == self.threads:
+            self.alive = np.ones(self.size, bool)  # [lanes] has not returned
+            self.start = self.all
+        else:
+            self.alive = self.thread < self.threads
+            self.start = Lanes(np.flatnonzero(self.alive), self.size)
+        self.live = np.full(len(blocks), self.threads)  # [blocks] threads that have not returned
+        self.shared_bytes = shared_bytes
+        self.shared_stride = max(16, -(-shared_bytes // 128) * 128)
+        self.shared = np.full(len(blocks) * self.shared_stride, SHARED_POISON, np.uint8)
+        self.local_bytes = local_bytes
+        self.local = np.full(self.size * local_bytes, SHARED_POISON, np.uint8)
+        self._special: dict[str, Any] = {}
+        self._live_in_warp: NDArray[np.int64] | None = None
+
+    def special(self, name: str) -> Any:
+        """A special register: uint32 [lanes], or a scalar where all lanes agree."""
+        found = self._special.get(name)
+        if found is None:
+            values = np.asarray(_SPECIAL_REGISTERS[name](self))
+            dtype = np.uint64 if name in _WIDE else np.uint32
+            narrow = values.astype(dtype)
+            agree = narrow.ndim == 0 or (narrow == narrow[0]).all()
+            found = self._special[name] = narrow.reshape(-1)[0] if agree else narrow
+        return found
+
+    def place(self, lane: int) -> Place:
+        """Which thread of which block a lane is."""
+        thread = int(self.thread[lane])
+        block = int(self.blocks[self.slot[lane]])
+        return Place(_unravel(block, self.grid), _unravel(thread, self.block))
+
+    def live_in_warp(self) -> NDArray[np.int64]:
+        """[warps] threads of each warp that have not returned."""
+        if self._live_in_warp is None:
+            self._live_in_warp = self.alive.reshape(-1, WARP).sum(axis=1)
+        return self._live_in_warp
+
+    def leave(self, lanes: Lanes) -> None:
+        """These lanes have returned."""
+        self._live_in_warp = None
+        if lanes.index is None:
+            self.alive[:] = False
+            self.live[:] = 0
+        else:
+            self.alive[lanes.index] = False
+            self.live -= np.bincount(self.slot[lanes.index], minlength=len(self.live))
+
+
+def _unravel(linear: int, sizes: Dimensions) -> Coordinate:
+    x, y, _ = sizes
+    return linear % x, linear // x % y, linear // (x * y)
+
+
+def _block(wave: Wave) -> NDArray[np.int64]:
+    return wave.blocks[wave.slot]
+
+
+def _bit(wave: Wave, value: int) -> NDArray[np.int64]:
+    """value shifted left by the lane's place in its warp."""
+    return np.int64(value) << (wave.lane % WARP)
+
+
+# fmt: off
+_SPECIAL_REGISTERS: dict[str, Callable[[Wave], Any]] = {
+    "%tid.x":       lambda w: w.thread % w.block[0],
+    "%tid.y":       lambda w: w.thread // w.block[0] % w.block[1],
+    "%tid.z":       lambda w: w.thread // (w.block[0] * w.block[1]),
+    "%ntid.x":      lambda w: w.block[0],
+    "%ntid.y":      lambda w: w.block[1],
+    "%ntid.z":      lambda w: w.block[2],
+    "%ctaid.x":     lambda w: _block(w) % w.grid[0],
+    "%ctaid.y":     lambda w: _block(w) // w.grid[0] % w.grid[1],
+    "%ctaid.z":     lambda w: _block(w) // (w.grid[0] * w.grid[1]),
+    "%nctaid.x":    lambda w: w.grid[0],
+    "%nctaid.y":    lambda w: w.grid[1],
+    "%nctaid.z":    lambda w: w.grid[2],
+    "%laneid":      lambda w: w.lane % WARP,
+    "%warpid":      lambda w: w.thread // WARP,
+    "%nwarpid":     lambda w: w.padded // WARP,
+    "%smid":        lambda w: _block(w) % SMS,
+    "%nsmid":       lambda w: SMS,
+    "%gridid":      lambda w: 0,
+    "%clock":       lambda w: 0,  # the clocks are read from Execution
+    "%clock_hi":    lambda w: 0,
+    "%clock64":     lambda w: 0,
+    "%globaltimer": lambda w: 0,
+    "WARP_SZ":      lambda w: WARP,
+    "%lanemask_eq": lambda w: _bit(w, 1),
+    "%lanemask_lt": lambda w: _bit(w, 1) - 1,
+    "%lanemask_le": lambda w: _bit(w, 2) - 1,
+    "%lanemask_gt": lambda w: (1 << 32) - _bit(w, 2),
+    "%lanemask_ge": lambda w: (1 << 32) - _bit(w, 1),
+}
+# fmt: on
+_WIDE = frozenset(("%clock64", "%globaltimer", "%gridid"))
+CLOCKS = frozenset(("%clock", "%clock64", "%globaltimer"))
+SPECIAL_REGISTERS = frozenset(_SPECIAL_REGISTERS)
+
+
+def special_type(name: str) -> str:
+    return "u64" if name in _WIDE else "u32"

@@ -1,0 +1,94 @@
+"""Sentences for addresses that went wrong: who, which element, of how many."""
+
+import numpy as np
+
+from simulator.faults import FaultKind, KernelFault
+from simulator.observing.events import Access, Kind, Space
+from simulator.running.addresses import Addresses
+from simulator.running.buffers import Buffer
+from simulator.running.wave import Wave
+
+_VERB = {Kind.LOAD: "reads", Kind.STORE: "writes", Kind.ATOMIC: "updates"}
+
+
+def out_of_bounds(
+    wave: Wave,
+    access: Access,
+    known: Addresses,
+    offset: int,
+    found: tuple[Buffer, int] | None,
+    limit: int,
+) -> KernelFault:
+    """The fault of the first lane whose access leaves its buffer.
+
+    found  the buffer that the lowest address aims at and its base, in global memory
+    limit  bytes of the block's shared or the thread's local memory
+    """
+    addresses = known.signed.reshape(-1).astype(np.int64) + offset
+    verb = _VERB[access.kind]
+    if access.space in (Space.SHARED, Space.LOCAL):
+        bad = (addresses < 0) | (addresses + access.bytes > limit)
+        first = int(np.argmax(bad))
+        owner = "block's shared" if access.space is Space.SHARED else "thread's local"
+        where = f"byte {addresses[first]} of its {owner} memory, which has {limit} bytes"
+        advice = "Compare the index with the array's size, and the launch's shared bytes with both."
+    elif found is None:
+        first = int(np.argmin(addresses))  # it was looked for, and found nowhere
+        null = 0 <= addresses[first] < 1 << 20
+        where = "through a null pointer" if null else "at an address that belongs to no tensor"
+        advice = "Check which pointer this is, and that the launch passes it in that place."
+    else:
+        buffer, base = found
+        bad = (addresses < base) | (addresses + access.bytes > base + buffer.bytes)
+        first = int(np.argmax(bad))
+        size = (buffer.element or access.element).itemsize
+        index = (int(addresses[first]) - base - buffer.origin) // size
+        count = (buffer.bytes - buffer.origin) // size
+        plural = "" if count == 1 else "s"
+        where = f"{buffer.name}[{index}]; {buffer.name} has {count} element{plural}"
+        advice = _advice(index, count, int(bad.sum()))
+    place = wave.place(int(known.lanes.indices()[first]))
+    how_many = int(bad.sum()) if found or access.space in (Space.SHARED, Space.LOCAL) else 1
+    others = f" ({how_many - 1} more threads of this instruction do so too)" if how_many > 1 else ""
+    return KernelFault(
+        FaultKind.OUT_OF_BOUNDS,
+        f"{place} {verb} {where}{others}",
+        line=access.instruction.line,
+        expected="Every index lies in 0 .. elements - 1.",
+        advice=advice,
+        place=place,
+    )
+
+
+def _advice(index: int, count: int, lanes: int) -> str:
+    if index < 0:
+        return (
+            "The index is negative. Near -2^31 an int has overflowed: compute it in long long. "
+            "Otherwise look at what is subtracted."
+        )
+    if index == count and lanes == 1:
+        return "One past the end: is the guard i <= n where i < n is meant?"
+    return "The last block reaches past the end: guard the access with if (i < n)."
+
+
+def misaligned(
+    wave: Wave,
+    access: Access,
+    known: Addresses,
+    offset: int,
+    found: tuple[Buffer, int] | None,
+    first: int,
+) -> KernelFault:
+    """The fault of a lane whose address is no multiple of the access's size."""
+    address = int(known.signed.reshape(-1)[first]) + offset
+    place = wave.place(int(known.lanes.indices()[first]))
+    name = "memory" if found is None else found[0].name
+    byte = address if found is None else address - found[1] - found[0].origin
+    return KernelFault(
+        FaultKind.MISALIGNED,
+        f"{place} {_VERB[access.kind]} {access.bytes} bytes at byte {byte} of {name}",
+        line=access.instruction.line,
+        expected=f"An access of {access.bytes} bytes starts at a multiple of {access.bytes} bytes.",
+        advice="Check the pointer that was cast to the wider type, and the view it came from.",
+        place=place,
+    )

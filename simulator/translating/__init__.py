@@ -1,0 +1,1 @@
+"""From instructions to one Python function for each basic block."""

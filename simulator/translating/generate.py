@@ -1,0 +1,284 @@
+"""One Python function for each basic block: an instruction becomes a line of NumPy.
+
+The function of a basic block looks like this (`lanes` are the lanes that run it):
+
+    def block_2(registers, lanes, run):
+        rd6 = registers.read("%rd6", lanes, dtype)
+        f1, = run.memory.load(K0, rd6, 4, lanes, None)
+        f3 = K1(f1, f2); f1 = None                      # freed after the last use
+        registers.write("%f3", f3, lanes)
+        return ~p1                                      # which lanes branch
+
+Registers are untyped bits in PTX. Each is held as the NumPy type that most of its instructions
+want, and viewed as another one where an instruction asks for that.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from simulator.instructions.opcodes import operation
+from simulator.instructions.perturbation import is_approximate, perturbed
+from simulator.instructions.rows import Operation, UnknownInstruction
+from simulator.reading.operands import CARRY, destinations, read_and_written, writes_register
+from simulator.reading.ptx import Entry, Instruction
+from simulator.reading.variables import integer
+from simulator.running.wave import SPECIAL_REGISTERS, special_type
+from simulator.translating.control_flow import BasicBlock, meets_block
+from simulator.translating.statements import STATEMENTS, choose
+from simulator.types import DTYPES
+
+_IDENTIFIER = re.compile(r"\W")
+_PLACE = re.compile(r"([A-Za-z_$][\w$]*)\+(-?\d+)$")
+BlockFunction = Callable[..., Any]
+
+
+class Generator:
+    """Writes the functions of one entry."""
+
+    def __init__(self, entry: Entry, perturb: bool = False) -> None:
+        self.entry = entry
+        self.perturb = perturb  # move approximate results within their documented error
+        self.constants: dict[str, Any] = {"choose": choose, "np": np}
+        self._numbers: dict[Any, str] = {}
+        self._read = set().union(*(read_and_written(entry, i)[0] for i in entry.instructions))
+        self.parameters = {p.name for p in entry.parameters}
+        self.held_as = self._representations()
+
+    def functions(self, blocks: list[BasicBlock]) -> list[BlockFunction]:
+        """The compiled function of each basic block, in their order."""
+        source = "\n\n".join(self.block(n, block) for n, block in enumerate(blocks))
+        scope = dict(self.constants)
+        exec(compile(source, f"<{self.entry.name}>", "exec"), scope)
+        return [scope[f"block_{n}"] for n in range(len(blocks))]
+
+    # ---- operands
+
+    def constant(self, value: Any) -> str:
+        """A name for a value that the generated code uses."""
+        key = (type(value), value.tobytes() if isinstance(value, np.generic) else id(value))
+        name = self._numbers.get(key)
+        if name is None:
+            name = self._numbers[key] = f"K{len(self._numbers)}"
+            self.constants[name] = value
+        return name
+
+    def variable(self, register: str) -> str:
+        return "r_" + _IDENTIFIER.sub("_", register)
+
+    def is_register(self, operand: str) -> bool:
+        return operand == CARRY or self.entry.register_type(operand) is not None
+
+    def is_read(self, register: str) -> bool:
+        """Whether any instruction reads a register: an atomic's old value is often not wanted."""
+        return register in self._read
+
+    def value(self, operand: str, type_: str) -> str:
+        """An expression for an operand as a PTX type: arrays [count] or a scalar."""
+        dtype = DTYPES[type_]
+        if operand.startswith("!"):
+            return f"~{self.value(operand[1:], type_)}"
+        if self.is_register(operand):
+            return self.cast(self.variable(operand), self.held_as[operand], dtype)
+        if operand in SPECIAL_REGISTERS:
+            text = f"run.special({operand!r}, lanes)"
+            return self.cast(text, DTYPES[special_type(operand)], dtype)
+        name, offset = _place(operand)
+        address = self.address_constant(name)
+        if address is not None:
+            return self.constant(np.uint64(address + offset).astype(dtype)[()])
+        if name in self.entry.variables or name in self.parameters:
+            return f"run.address_of({name!r}, {offset})"
+        return self.constant(literal(operand, dtype))
+
+    def address_constant(self, name: str) -> int | None:
+        """The offset of a shared or local variable in its space."""
+        if name in self.entry.shared:
+            return self.entry.shared[name]
+        return self.entry.local.get(name)
+
+    def cast(self, expression: str, held: np.dtype[Any], wanted: np.dtype[Any]) -> str:
+        """View bits as another type; a narrower type takes the low bits."""
+        if held == wanted:
+            return expression
+        if held.itemsize == wanted.itemsize and "b" not in (held.kind, wanted.kind):
+            return f"{expression}.view({wanted.str!r})"
+        if held.kind == "b" or wanted.kind == "b":
+            return f"{expression}.astype({wanted.str!r})"
+        bits = f"{expression}.view('u{held.itemsize}').astype('u{wanted.itemsize}')"
+        return bits if wanted.kind == "u" else f"{bits}.view({wanted.str!r})"
+
+    # ---- results
+
+    def assign(
+        self, register: str, expression: str, result: np.dtype[Any], guard: str | None
+    ) -> str:
+        """`register = expression`; a wider register is filled as the result's sign says."""
+        if register == "_":
+            return expression
+        held = self.held_as[register]
+        if held.itemsize > result.itemsize and result.kind == "i":
+            expression = f"{expression}.astype('i{held.itemsize}').view({held.str!r})"
+        else:
+            expression = self.cast(expression, result, held)
+        name = self.variable(register)
+        if guard is not None:
+            expression = f"choose({guard}, {expression}, {name})"
+        return f"{name} = {expression}"
+
+    def guard_of(self, instruction: Instruction) -> str | None:
+        guard = instruction.guard
+        if guard is None:
+            return None
+        return ("~" if guard.negated else "") + self.variable(guard.register)
+
+    # ---- basic blocks
+
+    def block(self, number: int, block: BasicBlock) -> str:
+        instructions = self.entry.instructions[block.first : block.end]
+        lines = [f"def block_{number}(registers, lanes, run):"]
+        for register in sorted(block.read):
+            dtype = self.constant(self.held_as[register])
+            lines.append(
+                f"    {self.variable(register)} = registers.read({register!r}, lanes, {dtype})"
+            )
+        leaves = "None"
+        for instruction in instructions:
+            if instruction.parts[0] in ("bra", "ret", "exit"):
+                leaves = self.guard_of(instruction) or "None"
+                continue
+            if meets_block(instruction) and "sync" in instruction.parts:
+                continue  # the machine's business
+            try:
+                lines += [f"    {line}" for line in self.statement(instruction)]
+            except UnknownInstruction as unknown:
+                unknown.line = instruction.line
+                raise
+            except ValueError as error:  # an operand that says nothing to us
+                unreadable = UnknownInstruction(
+                    f"{instruction.opcode} {', '.join(instruction.operands)}"
+                )
+                unreadable.line = instruction.line
+                raise unreadable from error
+        for register in sorted(block.written & block.live_out):
+            lines.append(f"    registers.write({register!r}, {self.variable(register)}, lanes)")
+        dead = tuple(sorted(block.live_in - block.live_out))
+        if dead:
+            lines.append(f"    registers.drop({dead!r}, lanes)")
+        lines.append(f"    return {leaves}")
+        return "\n".join(_freed(lines))
+
+    def statement(self, instruction: Instruction) -> list[str]:
+        """The lines of one instruction."""
+        special = STATEMENTS.get(instruction.parts[0])
+        if special is not None:
+            lines = special(self, instruction)
+            if lines is not None:
+                return lines
+        return self._arithmetic(instruction)
+
+    def _arithmetic(self, instruction: Instruction) -> list[str]:
+        if not instruction.operands:
+            raise UnknownInstruction(instruction.opcode)
+        targets = destinations(instruction.operands[0])
+        what = operation(instruction.opcode, len(targets))
+        compute = what.compute
+        if self.perturb and is_approximate(instruction.opcode):
+            compute = perturbed(instruction.opcode, what)
+        sources = instruction.operands[1:]
+        arguments = [self.value(o, t) for o, t in zip(sources, what.operands, strict=True)]
+        if what.carry_in:
+            arguments.append(self.variable(CARRY))
+        call = f"{self.constant(compute)}({', '.join(arguments)})"
+        results = list(zip(targets, (DTYPES[r] for r in what.results), strict=False))
+        if what.carry_out:
+            results.append((CARRY, np.dtype(bool)))
+        guard = self.guard_of(instruction)
+        if len(results) == 1:
+            return [self.assign(*results[0][:1], call, results[0][1], guard)]
+        lines = [f"t = {call}"]
+        for k, (target, dtype) in enumerate(results):
+            lines.append(self.assign(target, f"t[{k}]", dtype, guard))
+        return lines
+
+    # ---- how each register is held
+
+    def _representations(self) -> dict[str, np.dtype[Any]]:
+        """The type that most instructions want of each register."""
+        wishes: dict[str, Counter[np.dtype[Any]]] = {}
+        for instruction in self.entry.instructions:
+            for operand, type_ in self._typed_operands(instruction):
+                if self.is_register(operand):
+                    wishes.setdefault(operand, Counter())[DTYPES[type_]] += 1
+            for register in set().union(*read_and_written(self.entry, instruction)):
+                wishes.setdefault(register, Counter())
+        chosen: dict[str, np.dtype[Any]] = {CARRY: np.dtype(bool)}
+        for register, wish in wishes.items():
+            if register == CARRY:
+                continue
+            declared = DTYPES[self.entry.register_type(register) or "b32"]
+            fitting = {d: n for d, n in wish.items() if d.itemsize == declared.itemsize}
+            if declared.kind == "b" or not fitting:
+                chosen[register] = declared
+            else:
+                chosen[register] = max(fitting, key=lambda d: fitting[d])
+        return chosen
+
+    def _typed_operands(self, instruction: Instruction) -> list[tuple[str, str]]:
+        """(operand, PTX type) pairs, as far as the opcode tells."""
+        parts = instruction.parts
+        if parts[0] in STATEMENTS or not instruction.operands:
+            type_ = parts[-1]
+            if type_ not in DTYPES or parts[0] == "mov":
+                return []
+            names = re.findall(r"%\w+(?:@\d+)?", " ".join(instruction.operands))
+            inside = re.findall(r"\[(%\w+)", " ".join(instruction.operands))
+            return [(n, type_) for n in names if n not in inside] + [(n, "u64") for n in inside]
+        try:
+            targets = destinations(instruction.operands[0])
+            what: Operation = operation(instruction.opcode, len(targets))
+        except UnknownInstruction as unknown:
+            unknown.line = instruction.line
+            raise
+        pairs = list(zip(instruction.operands[1:], what.operands, strict=False))
+        if writes_register(instruction):
+            pairs += list(zip(targets, what.results, strict=False))
+        return [(o.lstrip("!"), t) for o, t in pairs]
+
+
+def _place(operand: str) -> tuple[str, int]:
+    """(variable, offset in bytes) of an address written as an operand: `tile+8`."""
+    found = _PLACE.match(operand)
+    return (found[1], int(found[2])) if found else (operand, 0)
+
+
+def literal(text: str, dtype: np.dtype[Any]) -> Any:
+    """A number in PTX's spelling: 12, -1, 0x1FU, 0f3F800000, 0d3FF0000000000000."""
+    sign = -1 if text.startswith("-0f") or text.startswith("-0d") else 1
+    body = text.lstrip("-") if sign < 0 else text
+    if body[:2].lower() == "0f":
+        value = np.uint32(int(body[2:], 16)).view(np.float32)
+        return (sign * value).astype(dtype) if dtype.kind == "f" else value.view(dtype)
+    if body[:2].lower() == "0d":
+        wide = np.uint64(int(body[2:], 16)).view(np.float64)
+        return sign * wide if dtype.kind == "f" else wide.view(dtype)
+    number = integer(text)
+    if dtype.kind == "b":
+        return np.bool_(number)
+    masked = number & ((1 << 8 * dtype.itemsize) - 1)
+    return np.array(masked, f"u{dtype.itemsize}").view(dtype)[()]
+
+
+def _freed(lines: list[str]) -> list[str]:
+    """Forget every local after its last use: arrays are large."""
+    last: dict[str, int] = {}
+    for k, line in enumerate(lines):
+        for name in re.findall(r"\b(?:r_\w+|t)\b", line):
+            last[name] = k
+    for name, k in last.items():
+        if not lines[k].lstrip().startswith("return"):
+            lines[k] += f"; {name} = None"
+    return lines

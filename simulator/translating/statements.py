@@ -1,0 +1,282 @@
+"""Instructions that are more than arithmetic, as lines of generated code.
+
+Each function takes the generator and an instruction and returns the lines, or None where the
+opcode table serves after all.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simulator.instructions.rows import UnknownInstruction
+from simulator.observing.events import Access, Kind, Space
+from simulator.reading.operands import address, destinations, elements
+from simulator.reading.ptx import Instruction
+from simulator.running.buffers import LOCAL_WINDOW, SHARED_WINDOW
+from simulator.types import DTYPES
+
+if TYPE_CHECKING:
+    from simulator.translating.generate import Generator
+
+_SPACES = {
+    "global": Space.GLOBAL,
+    "shared": Space.SHARED,
+    "local": Space.LOCAL,
+    "const": Space.CONST,
+}
+_STRONG = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
+_WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
+_ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "inc", "dec", "cas")
+
+
+def choose(mask: Any, yes: Any, no: Any) -> Any:
+    """np.where, but a scalar mask picks one side whole."""
+    if mask.ndim == 0:
+        return yes if mask else no
+    return np.where(mask, yes, no)
+
+
+def _access(instruction: Instruction, kind: Kind, count: int) -> Access:
+    parts = instruction.parts
+    space = next((_SPACES[p] for p in parts if p in _SPACES), Space.GENERIC)
+    strong = kind is Kind.ATOMIC or bool(_STRONG & set(parts))
+    return Access(instruction, space, kind, DTYPES[parts[-1]], count, strong)
+
+
+def _base(generator: "Generator", operand: str, space: Space) -> tuple[str, int]:
+    """(an expression for the base address, the constant offset)."""
+    where = address(operand)
+    wide = space not in (Space.SHARED, Space.LOCAL)
+    if generator.is_register(where.base):
+        # As it is held, whatever its type: a view would be a new array, and what is known of
+        # addresses is found again by the identity of theirs.
+        return generator.variable(where.base), where.offset
+    known = generator.address_constant(where.base)
+    if known is not None:
+        return generator.constant(np.uint32(known)), where.offset
+    return generator.value(where.base, "u64" if wide else "u32"), where.offset
+
+
+def load(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    target, source = instruction.operands[:2]
+    dtype = DTYPES[instruction.parts[-1]]
+    guard = generator.guard_of(instruction)
+    where = address(source)
+    if instruction.parts[1] == "param" and not generator.is_register(where.base):
+        if where.base not in generator.parameters:
+            return [generator.assign(target, f"p_{where.base}", dtype, guard)]
+        lines = []
+        for k, register in enumerate(elements(target)):
+            offset = where.offset + k * dtype.itemsize
+            value = f"run.parameter({where.base!r}, {offset}, {generator.constant(dtype)})"
+            lines.append(generator.assign(register, value, dtype, guard))
+        return lines
+    targets = elements(target)
+    access = _access(instruction, Kind.LOAD, len(targets))
+    base, offset = _base(generator, source, access.space)
+    call = f"run.memory.load({generator.constant(access)}, {base}, {offset}, lanes, {guard})"
+    lines = [f"t = {call}"]
+    for k, register in enumerate(targets):
+        if register != "_":
+            lines.append(generator.assign(register, f"t[{k}]", dtype, guard))
+    return lines
+
+
+def store(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    target, source = instruction.operands[:2]
+    type_ = instruction.parts[-1]
+    if instruction.parts[1] == "param":
+        return [f"p_{address(target).base} = {generator.value(source, type_)}"]
+    sources = elements(source)
+    access = _access(instruction, Kind.STORE, len(sources))
+    base, offset = _base(generator, target, access.space)
+    values = ", ".join(generator.value(s, type_) for s in sources)
+    guard = generator.guard_of(instruction)
+    name = generator.constant(access)
+    return [f"run.memory.store({name}, {base}, {offset}, ({values},), lanes, {guard})"]
+
+
+def atomic(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    parts = instruction.parts
+    name = next((p for p in parts if p in _ATOMICS), None)
+    if name is None or parts[-1] in ("bf16x2", "bf16", "b128"):
+        raise UnknownInstruction(instruction.opcode)
+    if parts[-1] == "f16x2":
+        name = f"{name} pairs"
+    returns = parts[0] == "atom"
+    target = instruction.operands[0] if returns else "_"
+    pointer, *sources = instruction.operands[1 if returns else 0 :]
+    access = _access(instruction, Kind.ATOMIC, 1)
+    base, offset = _base(generator, pointer, access.space)
+    values = ", ".join(generator.value(s, parts[-1]) for s in sources)
+    guard = generator.guard_of(instruction)
+    wanted = target != "_" and generator.is_read(target)
+    call = (
+        f"run.atomic({generator.constant(access)}, {name!r}, {base}, {offset}, ({values},), "
+        f"lanes, {guard}, {wanted})"
+    )
+    if not wanted:
+        return [call]
+    return [generator.assign(target, call, access.element, guard)]
+
+
+def move(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    target, source = instruction.operands
+    type_ = instruction.parts[-1]
+    guard = generator.guard_of(instruction)
+    dtype = DTYPES[type_]
+    if target.startswith("{"):
+        parts = elements(target)
+        width = dtype.itemsize // len(parts)
+        whole = generator.value(source, f"u{8 * dtype.itemsize}")
+        lines = [f"t = {whole}"]
+        for k, register in enumerate(parts):
+            if register == "_":
+                continue
+            shift = generator.constant(np.array(8 * width * k, f"u{dtype.itemsize}")[()])
+            piece = f"(t >> {shift}).astype('u{width}')" if k else f"t.astype('u{width}')"
+            lines.append(generator.assign(register, piece, np.dtype(f"u{width}"), guard))
+        return lines
+    if source.startswith("{"):
+        parts = elements(source)
+        width = dtype.itemsize // len(parts)
+        pieces = []
+        for k, register in enumerate(parts):
+            piece = f"{generator.value(register, f'u{8 * width}')}.astype('u{dtype.itemsize}')"
+            shift = generator.constant(np.array(8 * width * k, f"u{dtype.itemsize}")[()])
+            pieces.append(f"({piece} << {shift})" if k else piece)
+        packed = np.dtype(f"u{dtype.itemsize}")
+        return [generator.assign(target, " | ".join(pieces).join("()"), packed, guard)]
+    if generator.is_register(source) and generator.is_register(target):
+        held = generator.held_as[source]
+        return [generator.assign(target, generator.variable(source), held, guard)]
+    return [generator.assign(target, generator.value(source, type_), dtype, guard)]
+
+
+def convert_address(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    """cvta: shared and local memory have windows in the generic addresses."""
+    target, source = instruction.operands
+    parts = instruction.parts
+    guard = generator.guard_of(instruction)
+    window = next((_WINDOWS[p] for p in parts if p in _WINDOWS), None)
+    value = generator.value(source, "u64")
+    if window is not None:
+        sign = "-" if "to" in parts else "+"
+        value = f"({value} {sign} {generator.constant(np.uint64(window))})"
+    return [generator.assign(target, value, np.dtype(np.uint64), guard)]
+
+
+def call(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    operands = instruction.operands
+    names = [o for o in operands if not o.startswith("(")]
+    arguments = operands[-1].strip("()").split(",") if operands[-1].startswith("(") else []
+    passed = ", ".join(f"p_{a}" for a in arguments if a)
+    line = instruction.line
+    if names[:1] == ["vprintf"]:
+        result = operands[0].strip("()")
+        return [f"p_{result} = run.printf({passed}, lanes)"]
+    if names[:1] == ["__assertfail"]:
+        return [f"run.assertion_failed({passed}, lanes, {line})"]
+    raise UnknownInstruction(f"{instruction.opcode} {names[0] if names else ''}".strip())
+
+
+def shuffle(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    targets = destinations(instruction.operands[0])
+    _, value, b, c, mask = instruction.operands
+    mode = instruction.parts[2]
+    arguments = [generator.value(o, "b32") for o in (value, b, c, mask)]
+    number = instruction.index
+    lines = [f"t = run.shuffle({number}, {mode!r}, {', '.join(arguments)}, lanes)"]
+    guard = generator.guard_of(instruction)
+    lines.append(generator.assign(targets[0], "t[0]", np.dtype(np.uint32), guard))
+    if len(targets) > 1:
+        lines.append(generator.assign(targets[1], "t[1]", np.dtype(bool), guard))
+    return lines
+
+
+def vote(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    target, predicate, mask = instruction.operands
+    mode = instruction.parts[2]
+    arguments = f"{generator.value(predicate, 'pred')}, {generator.value(mask, 'b32')}"
+    dtype = np.dtype(np.uint32) if mode == "ballot" else np.dtype(bool)
+    call_text = f"run.vote({instruction.index}, {mode!r}, {arguments}, lanes)"
+    return [generator.assign(target, call_text, dtype, generator.guard_of(instruction))]
+
+
+def match(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    targets = destinations(instruction.operands[0])
+    _, value, mask = instruction.operands
+    width = f"b{8 * DTYPES[instruction.parts[-1]].itemsize}"
+    arguments = f"{generator.value(value, width)}, {generator.value(mask, 'b32')}"
+    guard = generator.guard_of(instruction)
+    mode = instruction.parts[1]
+    lines = [f"t = run.match({instruction.index}, {mode!r}, {arguments}, lanes)"]
+    lines.append(generator.assign(targets[0], "t[0]", np.dtype(np.uint32), guard))
+    if len(targets) > 1:
+        lines.append(generator.assign(targets[1], "t[1]", np.dtype(bool), guard))
+    return lines
+
+
+def reduce(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    target, value, mask = instruction.operands
+    type_ = instruction.parts[-1]
+    arguments = f"{generator.value(value, type_)}, {generator.value(mask, 'b32')}"
+    text = f"run.reduce({instruction.index}, {instruction.parts[2]!r}, {arguments}, lanes)"
+    return [generator.assign(target, text, DTYPES[type_], generator.guard_of(instruction))]
+
+
+def active_mask(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    target = instruction.operands[0]
+    guard = generator.guard_of(instruction)
+    return [generator.assign(target, "run.active_mask(lanes)", np.dtype(np.uint32), guard)]
+
+
+def barrier(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    if instruction.parts[1] == "warp":
+        mask = generator.value(instruction.operands[0], "b32")
+        return [f"run.meet({instruction.index}, {mask}, lanes)"]
+    mode = next((p for p in instruction.parts if p in ("popc", "and", "or")), None)
+    if mode is not None:
+        target, *_, predicate = instruction.operands
+        dtype = np.dtype(np.uint32 if mode == "popc" else bool)
+        text = f"run.block_vote({mode!r}, {generator.value(predicate, 'pred')}, lanes)"
+        return [generator.assign(target, text, dtype, generator.guard_of(instruction))]
+    raise UnknownInstruction(instruction.opcode)
+
+
+def nothing(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    """A hint or an ordering: no value changes."""
+    return []
+
+
+def trap(generator: "Generator", instruction: Instruction) -> list[str] | None:
+    return [f"run.trap(lanes, {instruction.line}, {generator.guard_of(instruction)})"]
+
+
+STATEMENTS: dict[str, Callable[["Generator", Instruction], list[str] | None]] = {
+    "ld": load,
+    "ldu": load,
+    "st": store,
+    "atom": atomic,
+    "red": atomic,
+    "mov": move,
+    "cvta": convert_address,
+    "call": call,
+    "shfl": shuffle,
+    "vote": vote,
+    "match": match,
+    "redux": reduce,
+    "activemask": active_mask,
+    "bar": barrier,
+    "barrier": barrier,
+    "bra": nothing,
+    "ret": nothing,
+    "exit": nothing,
+    "membar": nothing,
+    "fence": nothing,
+    "nanosleep": nothing,
+    "prefetch": nothing,
+    "prefetchu": nothing,
+    "trap": trap,
+}
