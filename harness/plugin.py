@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Generator
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,15 @@ import pytest
 from harness.launching import launch_settings, nvidia_driver
 from harness.lessons import answer_module, answers
 from harness.running import counting, gpu_faults, left_out, opening, workers
+from harness.running.listener import Listener
 from harness.running.selection import Refusal
 from harness.running.session import Session
-from harness.running.verdict import Outcome
-from harness.telling import failed_test as telling
+from harness.running.stopped_tasks import StoppedTasks, is_time_limit
 
 SESSION = pytest.StashKey[Session]()
 WORDS = pytest.StashKey[Path]()  # where workers leave their last words
 LEFT_OUT = pytest.StashKey[left_out.LeftOut]()
+STOPPED = pytest.StashKey[StoppedTasks]()
 TOLD = pytest.StashKey[dict[str, str]]()  # a failure's text → the test that told it in full
 
 
@@ -91,6 +93,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[TOLD] = {}
     config.stash[LEFT_OUT] = left_out.LeftOut()
+    config.stash[STOPPED] = StoppedTasks()
     session = config.stash.get(SESSION, None)
     if session is None:
         return
@@ -103,6 +106,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _for_this_run(config, settings)
     if opening.is_worker(config):
         config.stash[WORDS] = Path(opening.worker_input(config)["word_folder"])
+        config.stash[STOPPED].folder = config.stash[WORDS]
     elif opening.distributes(config):
         folder = Path(tempfile.mkdtemp(prefix="lessons-"))
         config.stash[WORDS] = folder
@@ -198,14 +202,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    words = item.config.stash.get(WORDS, None)
-    with gpu_faults.hold(item, session_of(item.config).device, words):
+    stash, session = item.config.stash, session_of(item.config)
+    ended_late = partial(stash[STOPPED].note, item, session)
+    with gpu_faults.hold(item, session.device, stash.get(WORDS, None), ended_late):
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     session = session_of(item.config)
+    item.config.stash[STOPPED].refuse(item, session)
     wanted = session.lesson_of(item.nodeid) and item.config.getoption("--counters")
     with counting.counted(item) if wanted else contextlib.nullcontext():
         yield
@@ -218,13 +224,18 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> pytest.TestReport | None:
     """Tell a lesson's failure in a learner's words; None leaves it to pytest."""
+    from harness.telling import failed_test as telling  # not needed to refuse a locked lesson
+
     session = session_of(item.config)
     error = call.excinfo.value if call.excinfo is not None else None
     loss = gpu_faults.loss(error, session.device) if error is not None else None
-    text = telling.told(item, error, session, item.config.stash[TOLD]) if error else None
+    stash = item.config.stash
+    text = telling.told(item, error, session, stash[TOLD]) if error else None
+    if error is not None and is_time_limit(error):
+        stash[STOPPED].note(item, session, (text or "").partition("\n")[0])
     report = telling.report(item, call, text, loss)
     if loss is not None:
-        gpu_faults.abandon(item, report.longreprtext, loss, item.config.stash.get(WORDS, None))
+        gpu_faults.abandon(item, report.longreprtext, loss, stash.get(WORDS, None))
     return report
 
 
@@ -253,29 +264,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     run = session.config.stash.get(SESSION, None)
     if run is not None and not opening.is_worker(session.config):
         session.config.pluginmanager.register(Listener(run), "lessons-listener")
-
-
-class Listener:
-    """Hears how each test ended; a report does not say which run it belongs to."""
-
-    def __init__(self, run: Session) -> None:
-        self.run = run
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed:
-            outcome = Outcome.FAILED
-        elif report.skipped or hasattr(report, "wasxfail"):
-            outcome = Outcome.SKIPPED
-        elif report.when == "call":
-            outcome = Outcome.PASSED
-        else:
-            return
-        if getattr(report, "lesson_repeats", False) and self.run.answers is None:
-            report._pdbshown = True  # type: ignore[attr-defined] # so pytest prints it no more
-        task, place = getattr(report, "lesson_task", None), getattr(report, "lesson_place", "")
-        self.run.ended(report.nodeid, outcome, task, place)
-        if tables := getattr(report, "lesson_counters", ""):
-            self.run.lines.extend([report.nodeid, *tables.splitlines(), ""])
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -8,6 +8,8 @@ from enum import Enum
 
 
 class FaultKind(Enum):
+    """What can be wrong with a kernel; the value is how a report begins."""
+
     OUT_OF_BOUNDS = "out of bounds"
     MISALIGNED = "misaligned address"
     WRITE_TO_CONST = "write to a const input"

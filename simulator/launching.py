@@ -12,9 +12,10 @@ from simulator.observing.counters import Counters, Traffic
 from simulator.observing.counting import Counting
 from simulator.observing.events import Observer
 from simulator.reading.ptx import Entry
-from simulator.running.buffers import AddressMap, Buffer, Pointer
+from simulator.running.buffers import AddressMap, Pointer
 from simulator.running.execution import Execution
 from simulator.running.machine import Machine
+from simulator.running.module_memory import forget_module_memory, place_module_memory
 from simulator.running.printf import Printer
 from simulator.running.wave import Dimensions, Wave
 from simulator.translating.program import program_of
@@ -95,7 +96,7 @@ def launch(
         p.name: _parameter_bytes(p.bytes, a, addresses)
         for p, a in zip(entry.parameters, arguments, strict=True)
     }
-    variables = _variables(entry, addresses)
+    variables = place_module_memory(entry.outside, addresses)
     program = program_of(entry, settings.perturb)
     shared = _shared_bytes(entry, shared_bytes)
     watching = list(observers)
@@ -107,6 +108,7 @@ def launch(
     if counting is not None:
         watching.append(counting)
     printer = Printer()
+    notes: dict[int | None, str] = {}  # by line: each thing is worth telling once
     ids = _block_ids(grid, settings)
     together = settings.resident_blocks or _blocks_in_a_wave(entry, block, shared)
     with np.errstate(all="ignore"):
@@ -117,22 +119,27 @@ def launch(
                 block,
                 shared,
                 entry.local_bytes,
+                shared_bytes,
+                ids[start + together :],
             )
             for observer in watching:
                 observer.wave_started(wave)
             run = Execution(entry, wave, parameters, addresses, variables, watching, printer)
+            machine = Machine(program, run, watching, settings.seconds)
             try:
-                Machine(program, run, watching, settings.seconds).finish()
+                machine.finish()
             except KernelFault as fault:
                 fault.output = printer.output
+                forget_module_memory(entry.outside)
                 raise
-            for observer in watching:
-                observer.wave_ended(wave)
+            notes = machine.barriers.notes | notes
+    told = tuple(notes.values())
     if counting is None:
-        return Launched(Counters(), output=printer.output)
-    untouched = {buffer.name: Traffic() for buffer in addresses.buffers}
+        return Launched(Counters(), output=printer.output, notes=told)
+    names = [buffer.name for buffer in addresses.buffers] + list(entry.mentioned)
+    untouched = {name: Traffic() for name in names}
     traffic = untouched | counting.traffic()
-    return Launched(counting.total(), counting.by_line(), traffic, printer.output)
+    return Launched(counting.total(), counting.by_line(), traffic, printer.output, told)
 
 
 def _check(
@@ -180,22 +187,6 @@ def _parameter_bytes(size: int, argument: Argument, addresses: AddressMap) -> by
     if len(raw) != size:
         raise ValueError(f"an argument of {len(raw)} bytes for a parameter of {size}")
     return raw
-
-
-def _variables(entry: Entry, addresses: AddressMap) -> dict[str, int]:
-    """The addresses of the module's .global and .const arrays, fresh for this launch."""
-    buffers = {}
-    for name, variable in entry.variables.items():
-        data: Any = np.zeros(max(1, variable.size), np.uint8)
-        data[: len(variable.initial)] = np.frombuffer(variable.initial, np.uint8)
-        buffers[name] = Buffer(name, data)
-    found = {name: addresses.base(buffer) for name, buffer in buffers.items()}
-    for name, variable in entry.variables.items():
-        for pointer in variable.pointers:
-            address = (found[pointer.name] + pointer.offset).to_bytes(8, "little")
-            place = buffers[name].data[pointer.at : pointer.at + 8]
-            place[:] = np.frombuffer(address, np.uint8)
-    return found
 
 
 def _block_ids(grid: Dimensions, settings: Settings) -> "np.ndarray[Any, np.dtype[np.int64]]":

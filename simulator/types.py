@@ -42,11 +42,6 @@ HALVES = {"f16", "bf16", "f16x2", "bf16x2"}
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
-def bits(name: str) -> int:
-    """The width of a PTX type; a predicate is one bit."""
-    return 1 if name == "pred" else 8 * DTYPES[name].itemsize
-
-
 def choose(condition: Values, yes: Values, no: Values) -> Values:
     """`np.where`, but scalars give a scalar."""
     chosen: Values = np.where(condition, yes, no)

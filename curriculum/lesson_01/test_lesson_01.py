@@ -1,6 +1,7 @@
 """Lesson 01: a launch is a grid of blocks, a block is cut into warps of 32 threads."""
 
 from itertools import product
+from numbers import Integral
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from curriculum.lesson_01 import host, lattice
 # Whole warps, a warp and one thread more, less than a warp, a prime, the largest block.
 LAUNCHES = [(1, 1), (1, 32), (2, 33), (3, 31), (5, 128), (7, 257), (3, 1024)]
 SHAPES = [(1, 1, 1), (33, 1, 1), (8, 8, 3), (16, 16, 1), (1024, 1, 1), (1, 1, 64), (7, 11, 13)]
+SHAPES += [(40, 5, 2)]  # rows that are longer than a warp, and no whole number of warps
 SMALL_SHAPES = [shape for shape in product(range(1, 9), repeat=3) if len(set(shape)) > 1]
 
 
@@ -53,8 +55,10 @@ def test_a_block_stays_on_one_sm(blocks, threads, device, close):
 def test_no_two_threads_write_one_place(blocks, threads, profile):
     whoami = profile(lambda: host.whoami(blocks, threads))["whoami"]
     for name in ("block", "thread", "lane", "sm"):
-        assert whoami.buffers[name].bytes_written == 4 * blocks * threads, name
-    assert whoami.counters.global_store_bytes == 4 * 4 * blocks * threads
+        written = whoami.buffers[name].bytes_written // 4
+        assert written == blocks * threads, f"{blocks * threads} threads wrote {written} of {name}"
+    stored = whoami.counters.global_store_bytes // 4
+    assert stored == 4 * blocks * threads, f"{blocks * threads} threads stored {stored} numbers"
 
 
 @pytest.mark.task(1)
@@ -90,6 +94,7 @@ def test_threads_are_numbered_x_first_then_y_then_z(block):
     for number, (x, y, z) in enumerate(threads_of(block)):
         got = lattice.linear_tid(x, y, z, block)
         assert got == number, f"thread {(x, y, z)} of a {block} block: {got}, not {number}"
+        assert isinstance(got, Integral), f"a thread's number is an int, not {got!r}"
 
 
 @pytest.mark.task(2)
@@ -99,6 +104,7 @@ def test_a_warp_is_thirty_two_numbers_in_a_row():
         for lane in range(32):
             got = lattice.warp_lane(tid)
             assert got == (warp, lane), f"thread {tid}: (warp, lane) = {got}, not {(warp, lane)}"
+            assert all(isinstance(n, Integral) for n in got), f"two ints, not {got}"
             tid += 1
 
 
@@ -117,7 +123,7 @@ def test_the_hardware_hands_out_the_same_lanes(block, device, close):
 @pytest.mark.task(3)
 def test_a_warp_of_a_square_block_is_two_rows():
     rows = [(x, y, 0) for y in (6, 7) for x in range(16)]
-    assert lattice.warp_members((16, 16, 1), 3) == rows
+    assert list(lattice.warp_members((16, 16, 1), 3)) == rows
 
 
 @pytest.mark.task(3)
@@ -131,7 +137,7 @@ def test_as_many_warps_can_have_other_members():
 def check_warps(block):
     threads = threads_of(block)
     warps = -(-len(threads) // 32)
-    for warp in range(warps + 1):
+    for warp in (*range(warps + 1), 40):  # the last two are no warps of this block
         got, expected = list(lattice.warp_members(block, warp)), threads[32 * warp : 32 * warp + 32]
         said = f"warp {warp} of a {block} block, which has {len(threads)} threads, {warps} warps"
         assert len(got) == len(expected), f"{said}: {len(got)} members, not {len(expected)}"
@@ -168,7 +174,9 @@ def counted_launch(n, threads):
 def test_a_launch_has_just_enough_blocks(threads):
     for n in (0, 1, 2, 31, 32, 33, threads - 1, threads, threads + 1, 997, 4096):
         names = ("blocks", "warps", "idle lanes")
-        numbers = zip(lattice.launch_shape(n, threads), counted_launch(n, threads), strict=True)
+        shape = lattice.launch_shape(n, threads)
+        assert len(shape) == 3, f"blocks, warps and idle lanes are three numbers, not {shape}"
+        numbers = zip(shape, counted_launch(n, threads), strict=True)
         for name, (got, counted) in zip(names, numbers, strict=True):
             assert got == counted, (
                 f"{n} elements, {threads} threads a block: {got} {name}, not {counted}"
@@ -176,15 +184,17 @@ def test_a_launch_has_just_enough_blocks(threads):
 
 
 @pytest.mark.task(4)
+@pytest.mark.timeout(10)  # for those who count up to a trillion
 @pytest.mark.parametrize("n", [2**31 - 1, 2**31, 2**40 - 1, 2**40, 2**40 + 1, 2**60 + 1])
 @pytest.mark.parametrize("threads", [32, 96, 33])
 def test_a_launch_of_a_trillion_elements_is_exact(n, threads):
     blocks, warps, idle = lattice.launch_shape(n, threads)
-    assert blocks * threads >= n, f"{blocks * threads - n} threads too few: a float rounded?"
+    assert blocks * threads >= n, f"{n - blocks * threads} threads too few: a float rounded?"
     assert blocks * threads < n + threads, "a whole block has nothing to do"
     assert warps == blocks * ((threads + 31) // 32)
     assert idle == 32 * warps - n
-    assert all(isinstance(number, int) for number in (blocks, warps, idle))
+    for number in (blocks, warps, idle):
+        assert isinstance(number, Integral), f"a float rounds sooner or later: {number!r}"
 
 
 @pytest.mark.task(4)
@@ -237,6 +247,10 @@ def test_every_block_takes_the_first_free_place(sms, per_sm):
     for blocks in (0, 1, 2, 11, 97):
         # Quarters add up without rounding, and give many ties.
         durations = [(7 * block % 11 + 1) / 4 for block in range(blocks)]
-        got = lattice.assign_blocks(list(durations), sms, per_sm)
+        given = list(durations)
+        got = lattice.assign_blocks(given, sms, per_sm)
+        assert given == durations, "the list of durations is the caller's, and has changed"
+        assert len(got) == blocks, f"{len(got)} entries for {blocks} blocks"
         for block, pair in enumerate(zip(got, served_by_hand(durations, sms, per_sm), strict=True)):
-            assert pair[0] == pair[1], f"block {block} of {blocks}: (SM, start, end) = {pair[0]}"
+            said = f"block {block} of {blocks}: (SM, start, end) = {pair[0]}, not {pair[1]}"
+            assert pair[0] == pair[1], said

@@ -1,5 +1,7 @@
 """Lesson 01, the trade-off: SM residency against warps in flight."""
 
+from numbers import Integral
+
 import pytest
 import torch
 
@@ -22,9 +24,29 @@ WAVES = ("full waves", "tail", "utilisation")
     ],
 )
 def test_one_block_too_many_starts_a_wave(blocks, expected):
-    got = tradeoff.waves(blocks, sms=132, per_sm=8)
+    check_waves(blocks, 132, 8, expected)
+
+
+@pytest.mark.task(6)
+@pytest.mark.parametrize(
+    ("blocks", "sms", "per_sm", "expected"),
+    [
+        (5, 1, 1, (5, 0.0, 1.0)),
+        (7, 3, 2, (1, 1 / 6, 7 / 12)),
+        (864, 108, 8, (1, 0.0, 1.0)),
+        (1057, 108, 8, (1, 193 / 864, 1057 / 1728)),
+    ],
+)
+def test_another_chip_has_other_waves(blocks, sms, per_sm, expected):
+    check_waves(blocks, sms, per_sm, expected)
+
+
+def check_waves(blocks, sms, per_sm, expected):
+    got = tradeoff.waves(blocks, sms=sms, per_sm=per_sm)
+    assert len(got) == 3, f"full waves, tail and utilisation are three numbers, not {got}"
     for name, number, wanted in zip(WAVES, got, expected, strict=True):
-        assert number == pytest.approx(wanted), f"{blocks} blocks, 1056 places: {name} is {number}"
+        said = f"{blocks} blocks, {sms * per_sm} places: {name} is {number}, not {wanted}"
+        assert number == pytest.approx(wanted), said
 
 
 # Every block kept its place for 400,000 clock cycles; blocks of 1,024 threads, so two to an SM.
@@ -62,13 +84,16 @@ def counted_busy_fraction(warps, latency, issue):
 
 
 @pytest.mark.task(6)
-@pytest.mark.parametrize("latency", [4, 6, 30, 287])
+@pytest.mark.parametrize("latency", [4, 6, 7, 30, 287])
 @pytest.mark.parametrize("issue", [1, 2])
 def test_the_busy_fraction_is_what_a_scheduler_does_cycle_by_cycle(latency, issue):
     for warps in (1, 2, 3, 4, 8, 16):  # of one scheduler; the SM has four
         got = tradeoff.busy_fraction(4 * warps, latency, issue)
         counted = counted_busy_fraction(warps, latency, issue)
         assert got == pytest.approx(counted, rel=0.03), f"{4 * warps} warps, latency {latency}"
+        halved = tradeoff.busy_fraction(4 * warps, latency / 2, issue / 2)
+        said = f"latency {latency / 2}, issue {issue / 2}: {halved}, but twice both gives {got}"
+        assert halved == pytest.approx(got), said
 
 
 @pytest.mark.task(6)
@@ -76,13 +101,16 @@ def test_the_busy_fraction_is_what_a_scheduler_does_cycle_by_cycle(latency, issu
 @pytest.mark.parametrize(("issue", "independent"), [(1, 1), (2, 1), (1, 4), (2, 3)])
 def test_enough_warps_leave_no_cycle_empty_and_fewer_do(latency, issue, independent):
     warps = tradeoff.latency_hiding_warps(latency, issue, independent)
+    said = f"latency {latency}, issue {issue}, independent {independent}: {warps} warps"
+    assert isinstance(warps, Integral) and warps > 0, f"{said}; they are counted from 1, in ints"
     assert warps % 4 == 0, "each of the four schedulers needs its own warps"
     # Instructions that do not wait for one another keep a scheduler for longer: issue * independent
     together = issue * independent
     wait = max(latency, together)
-    assert counted_busy_fraction(warps // 4, wait, together) > 0.97
+    assert counted_busy_fraction(warps // 4, wait, together) > 0.97, f"{said} are too few"
     if warps > 4:
-        assert counted_busy_fraction(warps // 4 - 1, wait, together) < 0.999
+        fewer = counted_busy_fraction(warps // 4 - 1, wait, together)
+        assert fewer < 0.999, f"{said}, and {warps - 4} would do"
 
 
 @pytest.mark.task(6)
@@ -106,7 +134,8 @@ def test_busy_fractions_predict_the_recorded_chain(warps):
     cycles = CHAIN[warps] * 1e-3 * H200.boost_gigahertz * 1e9
     recorded = warps / 4 * 128_000 / cycles  # a scheduler's instructions a cycle
     busy = tradeoff.busy_fraction(warps, MEASURED_H200.fma_latency_cycles)
-    assert recorded == pytest.approx(busy, rel=0.12)
+    said = f"{warps} warps an SM: {recorded:.3f} of the cycles recorded, {busy:.3f} predicted"
+    assert recorded == pytest.approx(busy, rel=0.12), said
 
 
 @pytest.mark.task(6)

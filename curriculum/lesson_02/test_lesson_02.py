@@ -1,6 +1,7 @@
 """Lesson 02: which bytes must move, from where, and how long that takes at least."""
 
 from collections import Counter, OrderedDict
+from numbers import Integral
 
 import pytest
 import torch
@@ -54,6 +55,8 @@ def test_a_stream_has_only_new_bytes(profile, close):
     close.equal(streamed.result, x.reshape(1, -1))
     copy = streamed["copy"]
     assert copy.counters.global_load_bytes == copy.buffers["x"].bytes_read == 32_000
+    active = copy.counters.execution_efficiency
+    assert active > 0.9, f"{active:.0%} of the lanes at work: does one thread copy for the others?"
 
 
 # Task 2: bytes that must move
@@ -89,15 +92,20 @@ OPERATIONS = [
     ("row_sum", [(7, 0)], [F16, F32]),
     ("matmul", [(4, 9), (9, 2)], [F32, F32, F32]),
     ("matmul", [(16, 5), (5, 3)], [F16, F16, F32]),
+    ("copy", [(2, 3, 5)], [F32, F32]),
+    ("add", [(0, 5), (5,)], [F32, F32, F32]),  # no rows, so nothing to write
 ]
 
 
 @pytest.mark.task(2)
 @pytest.mark.parametrize(("op", "shapes", "dtypes"), OPERATIONS)
 def test_each_input_is_read_once_and_the_output_written_once(op, shapes, dtypes):
-    got, counted = memory.bytes_moved(op, shapes, dtypes), counted_bytes(op, shapes, dtypes)
+    given = list(shapes), list(dtypes)
+    got, counted = memory.bytes_moved(op, *given), counted_bytes(op, shapes, dtypes)
+    assert given == (shapes, dtypes), "the lists are the caller's, and have changed"
     for way in ("read", "written"):
         assert got[way] == counted[way], f"{op}: {got[way]} bytes {way}, not {counted[way]}"
+        assert isinstance(got[way], Integral), f"{op}: bytes are counted in ints, not {got[way]!r}"
 
 
 @pytest.mark.task(2)
@@ -125,12 +133,16 @@ TIERS = {"L1": 22_000.0, "L2": 8300.0, "HBM": 4245.0, "PCIe": 55.2}
         ({"L1": 22_000, "L2": 83_000, "HBM": 4_244}, 1e-8, "L2"),
         ({"HBM": 4_245_000, "PCIe": 552_000}, 1e-5, "PCIe"),
         ({"L1": 0, "HBM": 1}, 1 / 4.245e12, "HBM"),
+        ({"L1": 5500, "PCIe": 0, "HBM": 0}, 2.5e-10, "L1"),
+        ({"L2": 8_300_000, "HBM": 4_240_000}, 1e-6, "L2"),  # nearly equal is not equal
     ],
 )
 def test_the_slowest_level_sets_the_time(crossing, seconds, level):
-    got, name = memory.time_floor(crossing, TIERS)
+    given = dict(crossing)
+    got, name = memory.time_floor(given, TIERS)
+    assert given == crossing, "the bytes are the caller's, and have changed"
     assert name == level, f"{name} is named, but {level} takes longest"
-    assert got == pytest.approx(seconds, rel=1e-5), f"{got:.6g} s, not {seconds:.6g} s"
+    assert got == pytest.approx(seconds, rel=1e-5, abs=0), f"{got:.6g} s, not {seconds:.6g} s"
 
 
 @pytest.mark.task(3)
@@ -139,13 +151,12 @@ def test_the_slowest_level_sets_the_time(crossing, seconds, level):
     [
         ({"L2": 0, "HBM": 0}, "HBM"),
         ({"HBM": 0, "L2": 0}, "HBM"),
-        ({"L1": 5500, "PCIe": 0, "HBM": 0}, "L1"),
-        ({"near": 1000, "far": 500}, "far"),
-        ({"far": 500, "near": 1000}, "far"),
+        ({"fast": 1000, "slow": 500}, "slow"),
+        ({"slow": 500, "fast": 1000}, "slow"),
     ],
 )
 def test_of_equal_times_the_slower_tier_is_named(crossing, level):
-    _, name = memory.time_floor(crossing, {**TIERS, "near": 100.0, "far": 50.0})
+    _, name = memory.time_floor(crossing, {"slow": 50.0, "fast": 100.0, **TIERS})
     assert name == level, f"{name} is named, but {level} takes as long and is the slower one"
 
 
@@ -155,12 +166,19 @@ def test_of_equal_times_the_slower_tier_is_named(crossing, level):
 @pytest.mark.task(4)
 @pytest.mark.parametrize(
     ("nanoseconds", "gigabytes_per_second", "expected"),
-    [(600, 4800, 2_880_000), (358, 4800, 1_718_400), (1, 1, 1), (145, 8300, 1_203_500)],
+    [
+        (600, 4800, 2_880_000),
+        (358, 4800, 1_718_400),
+        (1, 1, 1),
+        (145, 8300, 1_203_500),
+        (2.5, 3, 7.5),
+    ],
 )
 def test_a_memory_holds_its_latency_times_its_bandwidth(
     nanoseconds, gigabytes_per_second, expected
 ):
-    assert memory.inflight_bytes(nanoseconds, gigabytes_per_second) == expected
+    got = memory.inflight_bytes(nanoseconds, gigabytes_per_second)
+    assert got == pytest.approx(expected), f"{got} bytes, not {expected}"
 
 
 def stepped_throughput(nanoseconds, in_flight):
@@ -177,7 +195,7 @@ def stepped_throughput(nanoseconds, in_flight):
 @pytest.mark.task(4)
 @pytest.mark.parametrize("nanoseconds", [5, 12, 30])
 def test_fewer_bytes_in_flight_leave_the_memory_idle(nanoseconds):
-    needed = memory.inflight_bytes(nanoseconds, 8)  # this memory takes 8 bytes a nanosecond
+    needed = round(memory.inflight_bytes(nanoseconds, 8))  # this memory: 8 bytes a nanosecond
     assert stepped_throughput(nanoseconds, needed) == pytest.approx(8, rel=0.02)
     assert stepped_throughput(nanoseconds, needed // 2) == pytest.approx(4, rel=0.1)
 
@@ -192,7 +210,7 @@ def test_fewer_bytes_in_flight_leave_the_memory_idle(nanoseconds):
         (600, 4800, 64, 4, 86),
         (600, 4800, 64, 16, 22),
         (132, 8192, 2048, 4, 1),  # exactly one load each
-        (132, 8193, 2048, 4, 2),  # one byte more
+        (1, 1_081_345, 2048, 4, 2),  # one byte more
     ],
 )
 def test_the_threads_of_the_chip_share_the_bytes_in_flight(
@@ -202,7 +220,14 @@ def test_the_threads_of_the_chip_share_the_bytes_in_flight(
         nanoseconds, bandwidth, H200.sms, threads_per_sm, bytes_per_load
     )
     assert loads == expected, f"{loads} loads of {bytes_per_load} bytes, not {expected}"
-    assert isinstance(loads, int)
+    assert isinstance(loads, Integral), f"loads are counted in ints, not {loads!r}"
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize(("sms", "expected"), [(132, 3), (108, 4), (66, 6), (1, 352)])
+def test_fewer_sms_leave_more_loads_to_each_thread(sms, expected):
+    loads = memory.loads_per_thread(600, 4800, sms, 2048)
+    assert loads == expected, f"{loads} loads of 4 bytes on {sms} SMs, not {expected}"
 
 
 # Task 5: where does it live?
@@ -223,6 +248,11 @@ PLACES = [
     (Variable("__constant__ float taps[9]", index_known=False), "constant"),
     (Variable("__device__ float table[1024]", index_known=False), "global"),
     (Variable("__device__ int total"), "global"),
+    (Variable("float device_sum"), "registers"),
+    (Variable("const float* x", index_known=False), "registers"),  # the pointer, not the x[i]
+    (Variable("float row[64]"), "registers"),
+    (Variable("__constant__ float taps[9]", registers_left=False), "constant"),
+    (Variable("__device__ int total", registers_left=False), "global"),
 ]
 
 
@@ -230,7 +260,8 @@ PLACES = [
 @pytest.mark.parametrize(("variable", "place"), PLACES)
 def test_a_variable_lives_where_the_compiler_puts_it(variable, place):
     got = memory.where_does_it_live(variable)
-    assert got == place, f"`{variable.declaration}` lives in {place}, not in {got}"
+    said = f"index_known={variable.index_known}, registers_left={variable.registers_left}"
+    assert got == place, f"`{variable.declaration}` lives in {place}, not in {got} ({said})"
 
 
 @pytest.mark.task(5)
@@ -295,4 +326,7 @@ def test_a_cache_keeps_what_was_used_last(trace, lines, ways, expected):
 @pytest.mark.parametrize(("lines", "ways"), [(1, 1), (8, 1), (8, 2), (12, 4), (16, 16)])
 def test_any_trace_hits_as_often_as_a_replay(lines, ways, rng):
     trace = torch.randint(0, 2 * lines, (400,), generator=rng).tolist()
-    assert memory.lru_hits(list(trace), lines, ways) == replayed(trace, lines, ways)
+    given, expected = list(trace), replayed(trace, lines, ways)
+    got = memory.lru_hits(given, lines, ways)
+    assert given == trace, "the trace is the caller's, and has changed"
+    assert got == expected, f"(hits, misses) = {got}, not {expected}: {lines} lines, {ways} ways"

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from curriculum.lesson_02 import host, tradeoff
-from references.hardware import H200, MEASURED_H200, MIB
+from references.hardware import A100, H200, MEASURED_H200, MIB
 from references.measured import sweep
 
 L2, HBM = MEASURED_H200.l2_gigabytes_per_second, MEASURED_H200.read_gigabytes_per_second
@@ -48,11 +48,26 @@ def test_a_window_read_again_comes_mostly_from_the_cache(repeats, profile, close
 
 @pytest.mark.task(7)
 def test_a_set_is_served_by_the_tiers_that_hold_it():
-    curve = tradeoff.working_set_curve([50, 100, 200, 400, 1000], [100, 400], [32.0, 8.0, 4.0])
-    assert curve == pytest.approx(
-        [32.0, 32.0, 200 / (100 / 32 + 100 / 8), 400 / (100 / 32 + 300 / 8),
-         1000 / (100 / 32 + 300 / 8 + 600 / 4)]
-    )  # fmt: skip
+    capacities, bandwidths = [100, 400], [32.0, 8.0, 4.0]
+    expected = {
+        1000: 1000 / (100 / 32 + 300 / 8 + 600 / 4),
+        50: 32.0,
+        100: 32.0,
+        200: 200 / (100 / 32 + 100 / 8),
+        400: 400 / (100 / 32 + 300 / 8),
+    }
+    curve = tradeoff.working_set_curve([*expected], capacities, bandwidths)
+    assert len(curve) == len(expected), f"{len(curve)} bandwidths for {len(expected)} sizes"
+    for (size, wanted), got in zip(expected.items(), curve, strict=True):
+        assert got == pytest.approx(wanted), f"a set of {size}: {got:.3f}, not {wanted:.3f}"
+    assert capacities == [100, 400], "the capacities are the caller's, and have changed"
+    assert bandwidths == [32.0, 8.0, 4.0], "the bandwidths are the caller's, and have changed"
+
+
+@pytest.mark.task(7)
+def test_a_third_cache_is_one_more_tier():
+    (got,) = tradeoff.working_set_curve([1000], [100, 200, 400], [32.0, 16.0, 8.0, 4.0])
+    assert got == pytest.approx(1000 / (100 / 32 + 100 / 16 + 200 / 8 + 600 / 4))
 
 
 @pytest.mark.task(7)
@@ -61,6 +76,9 @@ def test_shared_memory_is_as_fast_as_it_was_measured_to_be():
     assert predicted == pytest.approx(33_454.08)
     assert predicted == pytest.approx(MEASURED_H200.shared_gigabytes_per_second, rel=0.1)
     assert 7 < predicted / HBM < 8
+    smaller = tradeoff.shared_bandwidth(A100.sms, A100.boost_gigahertz)
+    said = f"{A100.sms} SMs at {A100.boost_gigahertz} GHz: {smaller:.0f} GB/s, not 19492"
+    assert smaller == pytest.approx(19_491.84), said
 
 
 @pytest.mark.task(7)

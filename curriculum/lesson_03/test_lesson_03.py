@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from curriculum.lesson_03 import host
 from harness import cuda
+from harness.judging.operators import Operators
 from harness.launching.launch_settings import changed
 from harness.launching.recording import recording
 from references import vectors
@@ -108,18 +108,6 @@ def test_every_byte_that_moves_is_used(n, rng, profile, close):
 # --- Task 2: the host -----------------------------------------------------------------------------
 
 
-class Operations(TorchDispatchMode):
-    """Remembers what torch is asked to do."""
-
-    def __init__(self):
-        super().__init__()
-        self.names = set()
-
-    def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
-        self.names.add(function.overloadpacket.__name__)
-        return function(*arguments, **(keywords or {}))
-
-
 @pytest.mark.task(2)
 @pytest.mark.parametrize("n", SIZES)
 def test_the_host_adds_every_pair(n, device, rng, close):
@@ -184,11 +172,11 @@ def test_the_host_refuses_another_layout(make, device):
 @pytest.mark.simulated
 def test_the_kernel_does_the_work_and_torch_only_makes_room(rng, profile, close, unpoisoned):
     a, b = spread(1000, rng), spread(1000, rng)
-    with Operations() as operations:
+    with Operators() as operators:
         launches = profile(lambda: host.vec_add(a, b))
     close(launches.result, vectors.added, a, b)
     assert launches["vec_add"].counters.global_store_bytes == 4 * 1000
-    unwanted = operations.names & {"add", "add_", "sum", "contiguous", "_to_copy", "copy_", "stack"}
+    unwanted = operators.names & {"add", "add_", "sum", "contiguous", "_to_copy", "copy_", "stack"}
     assert not unwanted, f"the host asks torch for {unwanted}; it needs torch.empty_like alone"
 
 

@@ -43,14 +43,17 @@ def status() -> None:
 @app.command()
 def hint(
     lesson: Number,
-    task: Annotated[int | None, typer.Option(help="Of this task alone.")] = None,
+    task: Annotated[
+        int | None, typer.Option(help="Of this task; else of the first that fails.")
+    ] = None,
     level: Annotated[int | None, typer.Option(help="This hint, read before or not.")] = None,
 ) -> None:
     """Show the next hint of a lesson, one at a time."""
     from harness.commands.hint_command import hint_command
 
     root = find_root()
-    raise typer.Exit(hint_command(root, lesson_numbered(root, lesson), task, level))
+    path = curriculum.load(root)
+    raise typer.Exit(hint_command(path, lesson_numbered(root, lesson), task, level))
 
 
 @app.command()

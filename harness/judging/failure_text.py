@@ -9,10 +9,15 @@ import torch
 from harness.judging import patterns
 from harness.judging.differences import Difference, index_text
 from harness.judging.patterns import value_text
-from harness.judging.poison import is_poisoned
+from harness.judging.poison import BITS, INTEGER_BYTE, is_poisoned
 from harness.judging.tolerance import Bound
 
 LINES = 25  # a failure is read, not scrolled
+_POISON = {  # by bytes: what fresh integers hold, and the bits that fresh floats hold
+    size: {int.from_bytes(bytes([INTEGER_BYTE]) * size, "little")}
+    | {int(bits) for dtype, bits in BITS.items() if dtype.itemsize == size}
+    for size in (2, 4, 8)
+}
 SHOWN = 3  # wrong elements, besides the worst
 
 
@@ -76,8 +81,8 @@ def _elements(difference: Difference) -> list[str]:
     rows = [
         (
             index_text(int(difference.sample[place]), difference.got.shape),
-            value_text(got[place]),
-            value_text(want[place]),
+            _poison(got[place]) or _minus_zero(got[place], want[place]) or value_text(got[place]),
+            _minus_zero(want[place], got[place]) or value_text(want[place]),
         )
         for place in shown
     ]
@@ -87,6 +92,27 @@ def _elements(difference: Difference) -> list[str]:
         f"  {labels[order]:<8} {index:<{widths[0]}}  got {ours:<{widths[1]}}  want {theirs}"
         for order, (index, ours, theirs) in enumerate(rows)
     ]
+
+
+def _poison(value: torch.Tensor) -> str:
+    """A wrong integer that fresh memory holds, be it memory of floats read as integers."""
+    if not _is_integer(value) or value.itemsize not in _POISON:
+        return ""
+    number = int(value)
+    is_poison = number % 2 ** (8 * value.itemsize) in _POISON[value.itemsize]
+    return f"poison ({number})" if is_poison else ""
+
+
+def _minus_zero(value: torch.Tensor, other: torch.Tensor) -> str:
+    """An integer that differs from 0 in the sign bit alone: most likely the bits of a float."""
+    if not _is_integer(value) or int(other) != 0:
+        return ""
+    is_sign = int(value) % 2 ** (8 * value.itemsize) == 2 ** (8 * value.itemsize - 1)
+    return f"{int(value)} (-0.0, if it is a float's bits)" if is_sign and value.itemsize > 1 else ""
+
+
+def _is_integer(value: torch.Tensor) -> bool:
+    return not (value.is_floating_point() or value.is_complex() or value.dtype is torch.bool)
 
 
 def _pattern(difference: Difference, context: Context) -> list[str]:

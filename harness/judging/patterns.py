@@ -7,6 +7,7 @@ A pattern is a guess from a sample; it is worded as what is seen, and its advice
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 import torch
@@ -15,6 +16,7 @@ from harness.judging.differences import Difference, index_text, take
 from harness.judging.poison import INTEGER_BYTE, is_poisoned
 
 SORTED_UP_TO = 1 << 20  # elements, when asking whether values are right but misplaced
+_OF_ONE = ((r"^they hold\b", "it holds"), (r"^they are\b", "it is"), (r"\btheir\b", "its"))
 NEARLY_ALL = 0.9  # of the places of a pattern; chance makes a few wrong elements look right
 
 _CLOSE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 4e-2}
@@ -25,6 +27,9 @@ def guess(difference: Difference, inputs: tuple[torch.Tensor, ...] = ()) -> str:
     held = next((text for ask in _HELD if (text := ask(difference))), "")
     held = held or _copy_of_an_input(difference, inputs)
     place = next((text for ask in _PLACES if (text := ask(difference))), "")
+    if difference.count == 1:
+        for many, one in _OF_ONE:
+            held = re.sub(many, one, held)
     return "; ".join(text for text in (place, held) if text)
 
 
@@ -62,13 +67,24 @@ def _box(d: Difference) -> str:
         return ""
     axis = narrow[0]
     low, high = ends[axis]
-    name = {d.got.dim() - 1: "column", d.got.dim() - 2: "row"}.get(axis, f"index of axis {axis}")
+    name = {d.got.dim() - 1: "column", d.got.dim() - 2: "row"}.get(axis)
+    if name is None:
+        return _of_axis(axis, low, high, d.got.shape[axis])
     if low == high:
         last = ", the last" if high == d.got.shape[axis] - 1 and high else ""
         return f"{name} {low}{last}"
     if high == d.got.shape[axis] - 1:
         return f"the last {high - low + 1} {name}s, from {low} on"
     return f"{name}s {low} to {high}"
+
+
+def _of_axis(axis: int, low: int, high: int, extent: int) -> str:
+    """A range of an axis before rows and columns."""
+    if low == high:
+        return f"index {low} of axis {axis}" + (", the last" if high == extent - 1 and high else "")
+    if high == extent - 1:
+        return f"the last {high - low + 1} of axis {axis}, from {low} on"
+    return f"{low} to {high} of axis {axis}"
 
 
 def _periodic(d: Difference) -> str:
@@ -110,7 +126,8 @@ def _never_written(d: Difference) -> str:
     poisoned = int(is_poisoned(d.got_values()).sum())
     if not poisoned:
         return ""
-    which = "they hold" if poisoned == len(d.sample) else f"{poisoned} of them hold"
+    some = f"{poisoned} of them {'holds' if poisoned == 1 else 'hold'}"
+    which = "they hold" if poisoned == len(d.sample) else some
     return f"{which} the poison of fresh memory: never written"
 
 
@@ -232,7 +249,9 @@ def value_text(value: torch.Tensor) -> str:
     if value.dtype is torch.bool and int(value.view(torch.uint8)) > 1:
         return f"the byte {int(value.view(torch.uint8)):#x}"
     number = value.item()
-    return f"{number:.6g}" if isinstance(number, float) else str(number)
+    if isinstance(number, float):
+        return "-0.0" if number == 0 and math.copysign(1, number) < 0 else f"{number:.6g}"
+    return str(number)
 
 
 def _agree(ours: torch.Tensor, theirs: torch.Tensor) -> bool:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+
+from harness.judging.operators import Watch
 
 PARTIAL_ABOVE = 256 << 20  # bytes; larger buffers on the CPU are poisoned one page in each stretch
 STRETCH = 1 << 20  # bytes
@@ -44,20 +45,8 @@ INTEGER_BYTE = 0xCD
 _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
-class Poison(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch does not type it
+class Poison(Watch):  # type: ignore[no-untyped-call]  # torch does not type it
     """While entered, whatever `torch.empty` and its kin return holds poison."""
-
-    supports_higher_order_operators = True
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Spare each run the two seconds that importing torch.compile takes."""
-        return False
-
-    @classmethod
-    def ignore_compile_internals(cls) -> bool:
-        """torch.compile works as if this mode were not there."""
-        return True
 
     def __torch_dispatch__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, reduce
 from pathlib import Path
@@ -26,6 +26,9 @@ class KernelProfile:
 
     name: str
     launches: tuple[LaunchRecord, ...]
+
+    def __repr__(self) -> str:
+        return f"<profile of {self.name}>"
 
     @property
     def source(self) -> Path:
@@ -144,14 +147,19 @@ class Profile(Sequence["LaunchRecord"], Generic[Result]):
     def __len__(self) -> int:
         return len(self.launches)
 
-    def tables(self) -> list[CounterTable]:
-        """The counter tables of the kernels that the test looked at."""
-        from harness.judging.counter_report import CounterTable
+    def __repr__(self) -> str:
+        return f"<profile of {', '.join(self.kernels)}>"
 
-        return [
-            CounterTable(kernel.name, kernel.source, kernel.lines, kernel.counters)
+    def tables(self, named: Collection[str] | None = None) -> list[CounterTable]:
+        """The tables of the kernels that the test looked at, about the counters `named`."""
+        from harness.judging.counter_report import ROOM, ROOM_IN_A_FAILURE, CounterTable
+
+        room = ROOM if named is None else ROOM_IN_A_FAILURE
+        tables = [
+            CounterTable(kernel.name, kernel.source, kernel.lines, kernel.counters, named, room)
             for kernel in self._looked_at.values()
         ]
+        return [table for table in tables if table.columns]
 
     def _kernel(self, name: str) -> KernelProfile:
         __tracebackhide__ = True
@@ -170,10 +178,15 @@ class Profile(Sequence["LaunchRecord"], Generic[Result]):
 COUNTER_TABLES = pytest.StashKey[list[Profile[Any]]]()
 
 
-def counter_tables_of(item: pytest.Item) -> list[str]:
-    """The learner's source with counts, one text for each kernel that the test looked at."""
+def counter_tables_of(item: pytest.Item, named: Collection[str] | None = None) -> list[str]:
+    """The learner's source with counts, one text for each kernel that the test looked at.
+
+    `named`: the counters that matter; all without it.
+    """
     return [
-        str(table) for profile in item.stash.get(COUNTER_TABLES, []) for table in profile.tables()
+        str(table)
+        for profile in item.stash.get(COUNTER_TABLES, [])
+        for table in profile.tables(named)
     ]
 
 

@@ -21,11 +21,14 @@ _MEANINGS = {
 _EXACT = "pytest --device cpu on the same test: the simulator names thread, index and line"
 
 
-# Errors that end the context: the launch before them did it. Running out of memory is none.
-_STICKY = re.compile(
-    r"illegal memory access|IllegalAddress|misaligned address|MisalignedAddress|device-side assert"
-    r"|unspecified launch failure|LaunchFailure|illegal instruction|IllegalInstruction"
-    r"|illegal barrier|launch timed out|LaunchTimeout",
+# What ends the CUDA context, in CUDA's, CuPy's and torch's spelling: the launch before did it.
+# Running out of memory is none of these.
+_ENDS_THE_CONTEXT = re.compile(
+    r"illegal memory access|illegal address|misaligned address|illegal instruction|illegal barrier"
+    r"|invalid program counter|invalid address space|unspecified launch failure|launch timed out"
+    r"|hardware stack error|device-side assert"
+    r"|(?:cudaError|CUDA_ERROR_)_?(?:Illegal|Misaligned|Launch_?Fail|Launch_?Timeout|Assert)",
+    re.IGNORECASE,
 )
 
 
@@ -49,8 +52,8 @@ def async_error(error: BaseException, launches: Sequence[tuple[str, Path]]) -> G
 
 
 def is_sticky(error: BaseException) -> bool:
-    """Whether CUDA says that a kernel died."""
-    return isinstance(error, RuntimeError) and _STICKY.search(str(error)) is not None
+    """Whether CUDA says that a kernel died: nothing more can run in this process's context."""
+    return isinstance(error, RuntimeError) and bool(_ENDS_THE_CONTEXT.search(str(error)))
 
 
 def refused_launch(

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
 
-from harness.running.devices import LIBRARIES, OLDEST_CAPABILITY, OLDEST_DRIVER
-
-MINIMUM_CUDA = OLDEST_DRIVER
-MINIMUM_CAPABILITY = OLDEST_CAPABILITY
+LIBRARIES = ("libcuda.so.1", "libcuda.so", "/usr/lib/wsl/lib/libcuda.so.1")
+MINIMUM_CUDA = 13000  # what cuDriverGetVersion says for CUDA 13.0
+MINIMUM_CAPABILITY = (8, 0)
 MINIMUM_DRIVER = "580"  # the first whose CUDA is 13.0
 
 _ERRORS = {

@@ -19,6 +19,9 @@ class LaunchRecord:
     shared_bytes: int  # dynamic ones
     launched: "Launched"
 
+    def __repr__(self) -> str:
+        return f"<launch of {self.kernel}, grid {self.grid}, block {self.block}>"
+
 
 _open: list[list[LaunchRecord]] = []
 

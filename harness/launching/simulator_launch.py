@@ -1,8 +1,9 @@
-"""A launch on the simulator: torch storages become its buffers, its faults become reports."""
+"""A launch on the simulator: tensors become its buffers, its faults become reports."""
 
 import ctypes
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["launch_on_simulator", "parsed", "recording"]
 
 _modules: dict[str, "Module"] = {}
+_ALIGNMENT = 256  # bytes: where CUDA's allocations, and so storages, begin
 # Dtypes that NumPy lacks, as what holds their bits.
 _STAND_INS = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
 
@@ -81,53 +83,77 @@ def launch_on_simulator(
 def bound(
     parameters: Sequence[KernelParameter], arguments: Sequence[Any]
 ) -> list["Pointer | None | np.generic"]:
-    """Tensors as pointers into one buffer for each storage; everything else as it is."""
+    """Tensors as pointers into buffers, everything else as it is.
+
+    Each tensor has a buffer of its own, so that its bounds are its own elements: what lies beyond
+    belongs to somebody else, though a view's storage may go on. Tensors that overlap share one.
+    """
     from simulator import Pointer
 
-    sharing: dict[tuple[int, int], list[int]] = {}  # storage -> arguments that look at it
-    for index, value in enumerate(arguments):
-        if is_tensor(value):
-            sharing.setdefault(_storage_key(value, index), []).append(index)
-    buffers: dict[tuple[int, int], Buffer] = {}
-    for key, indices in sharing.items():
-        buffer = _buffer(parameters[indices[0]], arguments[indices[0]])
-        buffer.read_only = all(parameters[i].read_only for i in indices)
-        buffer.origin = min(_offset(arguments[i]) for i in indices)
-        buffers[key] = buffer
-    result: list[Pointer | None | np.generic] = []
-    for index, value in enumerate(arguments):
-        if is_tensor(value):
-            result.append(Pointer(buffers[_storage_key(value, index)], _offset(value)))
-        else:
-            result.append(value)
+    result = list(arguments)
+    for together in _overlapping(
+        [_Window.of(i, v) for i, v in enumerate(arguments) if is_tensor(v)]
+    ):
+        first = together[0]
+        buffer = _buffer(parameters[first.index], arguments[first.index], together)
+        buffer.read_only = all(parameters[w.index].read_only for w in together)
+        for window in together:
+            result[window.index] = Pointer(buffer, buffer.origin + window.begin - first.begin)
     return result
 
 
-def _offset(tensor: Any) -> int:
-    """Of the first element in its storage, in bytes."""
-    return int(tensor.storage_offset() * tensor.element_size())
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """The bytes of a storage that a tensor argument looks at: it is contiguous."""
+
+    index: int  # of the argument
+    storage: int  # its address; 0 if it is empty
+    begin: int
+    end: int
+
+    @classmethod
+    def of(cls, index: int, tensor: Any) -> "_Window":
+        begin = tensor.storage_offset() * tensor.element_size()
+        end = begin + tensor.numel() * tensor.element_size()
+        return cls(index, tensor.untyped_storage().data_ptr(), begin, end)
 
 
-def _storage_key(tensor: Any, index: int) -> tuple[int, int]:
-    address = tensor.untyped_storage().data_ptr()
-    return (address, 0) if address else (0, index)  # empty storages have no address to share
+def _overlapping(windows: list[_Window]) -> list[list[_Window]]:
+    """Groups that share bytes, directly or through a third, each by rising begin."""
+    groups: list[list[_Window]] = []
+    end = 0
+    for window in sorted(windows, key=lambda w: (w.storage, w.begin, w.index)):
+        if window.begin == window.end:
+            groups.insert(0, [window])
+        elif groups and groups[-1][0].storage == window.storage and window.begin < end:
+            groups[-1].append(window)
+            end = max(end, window.end)
+        else:
+            groups.append([window])
+            end = window.end
+    return groups
 
 
-def _buffer(parameter: KernelParameter, tensor: Any) -> "Buffer":
-    """The bytes of a whole storage, in place. The caller's tensor keeps them alive."""
+def _buffer(parameter: KernelParameter, tensor: Any, together: list[_Window]) -> "Buffer":
+    """The bytes of some windows, in place. The caller's tensors keep them alive.
+
+    The buffer begins where the storage is aligned, so that sectors are counted as they lie in it.
+    """
     from simulator import Buffer
 
-    storage = tensor.untyped_storage()
-    size = storage.nbytes()
-    if size:
-        memory = (ctypes.c_uint8 * size).from_address(storage.data_ptr())
+    begin, end = together[0].begin, max(w.end for w in together)
+    origin = begin % _ALIGNMENT
+    if end > begin:
+        memory: Any = (ctypes.c_uint8 * (end - begin + origin)).from_address(
+            together[0].storage + begin - origin
+        )
         data = np.frombuffer(memory, dtype=np.uint8)
     else:
-        data = np.empty(0, dtype=np.uint8)
+        data = np.empty(origin, dtype=np.uint8)
     name = parameter.name or f"argument {parameter.index + 1}"
     dtype = dtype_name(tensor)
     element = np.dtype(_STAND_INS.get(dtype, dtype))
-    return Buffer(name, data, element=element)
+    return Buffer(name, data, element=element, origin=origin)
 
 
 def _settings() -> "Settings":

@@ -43,15 +43,10 @@ def hints_of(readme: str) -> list[Hint]:
 
 
 def next_hint(
-    hints: list[Hint],
-    seen: Collection[Key],
-    unwritten: Collection[int] = (),
-    task: int | None = None,
-    level: int | None = None,
+    hints: list[Hint], seen: Collection[Key], task: int | None = None, level: int | None = None
 ) -> Hint | None:
-    """The hint to show: the first that nobody has seen, of a task that is not written yet."""
+    """The first hint of a task (None: of any) that was not read; with `level` that one."""
+    wanted = [hint for hint in hints if task in (None, hint.task)]
     if level is not None:
-        wanted = [hint for hint in hints if hint.level == level and task in (None, hint.task)]
-        return min(wanted, key=lambda hint: hint.task not in unwritten, default=None)
-    fresh = [hint for hint in hints if hint.key not in seen and task in (None, hint.task)]
-    return min(fresh, key=lambda hint: hint.task not in unwritten, default=None)
+        return next((hint for hint in wanted if hint.level == level), None)
+    return next((hint for hint in wanted if hint.key not in seen), None)

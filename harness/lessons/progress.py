@@ -47,6 +47,7 @@ class Record:
     passes: tuple[Pass, ...] = ()  # at most one for each device
     marks: tuple[str, ...] = ()  # stretch tests that passed
     medals: tuple[str, ...] = ()  # speed tests that passed
+    failing: tuple[int, ...] = ()  # tasks whose tests failed last; the first to mend comes first
 
     @property
     def passed(self) -> bool:
@@ -174,6 +175,7 @@ def _record(row: Any) -> Record:
     return Record(
         attempts=int(row.get("attempts", 0)),
         last_run=str(row.get("last_run", "")),
+        failing=tuple(int(task) for task in row.get("failing", [])),
         hints=_texts(row.get("hints", [])),
         opened_by_override=str(row.get("opened_by_override", "")),
         passes=passes,

@@ -36,18 +36,43 @@ def passed(lesson: Lesson, following: Lesson | None, on: str, root: Path, cwd: P
 def by_task(run: LessonRun, root: Path, cwd: Path) -> list[str]:
     """Where a lesson stands: one line a task, and the test to begin with."""
     failed = [test for test, how in run.outcomes.items() if how is Outcome.FAILED]
-    rows = []
+    states: dict[int, str] = {}
+    places: dict[int, str] = {}
     for task in sorted(set(run.tasks.values())):
         tests = [test for test in run.outcomes if run.tasks.get(test) == task]
         wrong = [test for test in tests if test in failed]
-        place = next((run.places[test] for test in wrong if test in run.places), "")
-        state = f"{len(wrong)} of {len(tests)} fail" if wrong else f"all {len(tests)} pass"
-        rows.append(f"  task {task}   {state:<16} {place.rpartition('edit ')[2]}".rstrip())
-    if len(failed) < 2 or not rows:
+        states[task], places[task] = _state(run, wrong, tests), _place(run, task, wrong)
+    if len(failed) < 2 or not states:
         return []
-    path, _, name = failed[0].partition("::")
-    first = shlex.quote(f"{shown(root / path, cwd)}::{name}")
-    return [*rows, f"begin with: pytest {first}"]
+    width = max(15, *map(len, states.values()))
+    rows = [
+        f"  task {task}   {state:<{width}}  {places[task]}".rstrip()
+        for task, state in states.items()
+    ]
+    first = next((test for test in failed if test not in run.not_run), failed[0])
+    path, _, name = first.partition("::")
+    command = shlex.quote(f"{shown(root / path, cwd)}::{name}")
+    return [*rows, f"begin with: pytest {command}"]
+
+
+def _state(run: LessonRun, wrong: Sequence[str], tests: Sequence[str]) -> str:
+    """How a task's tests ended."""
+    waited = sum(test in run.not_run for test in wrong)
+    if waited:
+        return f"{len(wrong) - waited} of {len(tests)} fail, {waited} not run"
+    return f"{len(wrong)} of {len(tests)} fail" if wrong else f"all {len(tests)} pass"
+
+
+def _place(run: LessonRun, task: int, wrong: Sequence[str]) -> str:
+    """Where the task itself stands, and which task to do first if all its tests point there."""
+    place = next((run.own_places[test] for test in wrong if test in run.own_places), "")
+    told = [run.places[test] for test in wrong if test in run.places]
+    heads = [head.partition(":")[0] for head in told]
+    if not heads or f"task {task}" in heads:
+        own = next((head for head in told if head.startswith(f"task {task}: edit ")), "")
+        places = [run.own_places.get(test, "") for test in wrong if run.places.get(test) == own]
+        return next(filter(None, places), place)
+    return f"{place}   ({heads[0]} first)" if heads[0].startswith("task ") else place
 
 
 def stuck(lesson: Lesson, attempts: int) -> list[str]:
@@ -64,14 +89,24 @@ def withheld(lesson: Lesson, reason: str, cwd: Path) -> list[str]:
     ]
 
 
-def changed_files(changed: Sequence[str]) -> str:
-    """The reason why a run over changed files does not count."""
+def changed_files(root: Path, changed: Sequence[str]) -> str:
+    """The reason why a run over changed files does not count, with the command that mends it."""
     if list(changed) == ["curriculum/hashes.json"]:
         return "curriculum/hashes.json is missing or damaged (git restore curriculum/hashes.json)"
-    names = ", ".join(changed[:SHOWN_FILES])
-    more = f" and {len(changed) - SHOWN_FILES} more" if len(changed) > SHOWN_FILES else ""
-    differ = "differs" if len(changed) == 1 else "differ"
-    return f"{names}{more} {differ} from what came with the lessons (git restore {changed[0]})"
+    missing = [name for name in changed if not (root / name).is_file()]
+    others = [name for name in changed if name not in missing]
+    clauses = []
+    if others:
+        differ = "differs" if len(others) == 1 else "differ"
+        clauses.append(f"{_names(others)} {differ} from what came with the lessons")
+    if missing:
+        clauses.append(f"{_names(missing)} {'is' if len(missing) == 1 else 'are'} missing")
+    return f"{'; '.join(clauses)} (git restore {changed[0]})"
+
+
+def _names(files: Sequence[str]) -> str:
+    more = f" and {len(files) - SHOWN_FILES} more" if len(files) > SHOWN_FILES else ""
+    return ", ".join(files[:SHOWN_FILES]) + more
 
 
 def unwritable(lesson: Lesson, problem: str) -> list[str]:

@@ -1,28 +1,104 @@
-"""--counters: what every simulated launch of a test counted, printed when the run is over."""
+"""--counters: what each kernel of a lesson counted, printed when the run is over.
+
+One table a kernel, of its largest launch: a table for each test would be pages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-TABLES = pytest.StashKey[str]()
+COUNTED = pytest.StashKey[list[dict[str, Any]]]()
+MOST_LINES = 40  # of a lesson
+LEAST_ROWS = 4  # of source, in a table
+FRAME_ROWS = 4  # of a table: two above, one below, one blank
 
 
 @contextmanager
 def counted(item: pytest.Item) -> Iterator[None]:
-    """Count what happens inside, and keep the tables with the test."""
-    from harness.judging.profiling import Profile
+    """Count what happens inside, and keep with the test the largest launch of each kernel."""
     from harness.launching import launch_settings
-    from harness.launching.recording import recording
+    from harness.launching.recording import LaunchRecord, recording
 
-    launches = []
+    launches: list[LaunchRecord] = []
     try:
         with launch_settings.changed(counters=True), recording() as launches:
             yield
     finally:
-        profile = Profile(launches, None)
-        for kernel in profile.kernels:
-            profile[kernel]  # tables are made of the kernels that someone looked at
-        item.stash[TABLES] = "\n\n".join(str(table) for table in profile.tables())
+        kernels = dict.fromkeys((launch.kernel, launch.path) for launch in launches)
+        groups = [[one for one in launches if (one.kernel, one.path) == key] for key in kernels]
+        item.stash[COUNTED] = [_plain(group, item.name) for group in groups]
+
+
+@dataclass(slots=True)
+class CountedKernels:
+    """The largest launch of each kernel, lesson by lesson."""
+
+    lessons: dict[str, dict[tuple[str, str], dict[str, Any]]] = field(default_factory=dict)
+
+    def add(self, lesson: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """`rows`: what a test counted, as plain values."""
+        kernels = self.lessons.setdefault(lesson, {})
+        for row in rows:
+            before = kernels.get((row["source"], row["kernel"]))
+            largest = max([before, row] if before else [row], key=_size)
+            launches = row["launches"] + (before["launches"] if before else 0)
+            kernels[row["source"], row["kernel"]] = {**largest, "launches": launches}
+
+    def lines(self) -> list[str]:
+        """The tables, at most MOST_LINES of a lesson."""
+        return [
+            line for kernels in self.lessons.values() for line in _lesson(list(kernels.values()))
+        ]
+
+
+def _lesson(rows: list[dict[str, Any]]) -> Iterator[str]:
+    from harness.judging.counter_report import CLOSING, WASTES, CounterTable
+    from simulator import Counters
+
+    if not rows:
+        return
+    space = MOST_LINES - 2  # two lines below all tables
+    most = space // (LEAST_ROWS + FRAME_ROWS)
+    kept = sorted(rows, key=_size, reverse=True)[:most]
+    for row in (row for row in rows if row in kept):
+        of = f", the largest of {row['launches']} launches" if row["launches"] > 1 else ""
+        yield from CounterTable(
+            row["kernel"],
+            Path(row["source"]),
+            {int(line): Counters(**counts) for line, counts in row["lines"].items()},
+            Counters(**row["counters"]),
+            room=space // len(kept) - FRAME_ROWS,
+            note=f"{of} ({row['test']})",
+        ).rows()
+        yield ""
+    others = [row["kernel"] for row in rows if row not in kept]
+    also = f"; also launched: {', '.join(others)}" if others else ""
+    yield f"{WASTES}{CLOSING}"
+    yield f"one test alone: add -k {kept[0]['test'].partition('[')[0]}{also}"
+
+
+def _plain(launches: Sequence[Any], test: str) -> dict[str, Any]:
+    largest = max(launches, key=lambda launch: launch.launched.counters.warp_instructions)
+    return {
+        "kernel": largest.kernel,
+        "source": str(largest.path),
+        "test": test,
+        "launches": len(launches),
+        "counters": _nonzero(largest.launched.counters),
+        "lines": {str(line): _nonzero(one) for line, one in largest.launched.lines.items()},
+    }
+
+
+def _nonzero(counters: Any) -> dict[str, int]:
+    names = type(counters).__dataclass_fields__
+    return {name: int(value) for name in names if (value := getattr(counters, name))}
+
+
+def _size(row: Mapping[str, Any]) -> int:
+    return int(row["counters"].get("warp_instructions", 0))

@@ -11,15 +11,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from harness.launching.nvidia_driver import Driver
+from harness.launching.nvidia_driver import MINIMUM_CAPABILITY, Driver
 
 SIMULATOR = "simulator"
-OLDEST_DRIVER = 13000  # what cuDriverGetVersion says for CUDA 13.0
-OLDEST_CAPABILITY = (8, 0)
-LIBRARIES = ("libcuda.so.1", "libcuda.so", "/usr/lib/wsl/lib/libcuda.so.1")
 REMEDY = "running on the simulator needs --device cpu"
 
 
@@ -67,7 +62,7 @@ def choose(wanted: str, ask: Callable[[], Driver], torch_has_cuda: Callable[[], 
             raise DeviceRefused(f"no GPU found ({driver.reason or 'no driver'}); {REMEDY}")
         return simulator()
     gpu = driver.gpus[0]
-    if gpu.capability < OLDEST_CAPABILITY:
+    if gpu.capability < MINIMUM_CAPABILITY:
         capability = ".".join(map(str, gpu.capability))
         raise DeviceRefused(
             f"{gpu.name} has compute capability {capability}; 8.0 is the least; {REMEDY}"

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +27,6 @@ HANGS = (
 )
 NO_LIMIT = 600.0  # seconds, where no limit is set
 SECONDS_TO_END = 2.0  # what a launch gets beyond its test
-LOST = re.compile(
-    r"illegal memory access|misaligned address|illegal instruction|invalid program counter"
-    r"|unspecified launch failure|launch timed out|hardware stack error|device-side assert"
-    r"|invalid address space|cudaErrorIllegal|cudaErrorMisaligned|cudaErrorLaunchFailure"
-    r"|CUDA_ERROR_(?:ILLEGAL|MISALIGNED|LAUNCH_FAILED|LAUNCH_TIMEOUT|ASSERT)",
-    re.IGNORECASE,
-)
 
 
 def loss(error: BaseException, device: Device) -> str | None:
@@ -44,13 +36,13 @@ def loss(error: BaseException, device: Device) -> str | None:
     """
     if not device.is_gpu:
         return None
+    from harness.launching.gpu_errors import is_sticky
+
     if isinstance(error, pytest.fail.Exception):  # such as a time limit
         return HANGS if _still_runs() else None
     cause: BaseException | None = error
     while cause is not None:
-        if getattr(cause, "lost_device", False):
-            return ""
-        if isinstance(cause, RuntimeError) and LOST.search(str(cause)):
+        if getattr(cause, "lost_device", False) or is_sticky(cause):
             return ""
         cause = cause.__cause__ or cause.__context__
     return None
@@ -103,7 +95,9 @@ def leave_stuck_gpu(config: pytest.Config) -> None:
 
 
 @contextlib.contextmanager
-def hold(item: pytest.Item, device: Device, words: Path | None) -> Iterator[None]:
+def hold(
+    item: pytest.Item, device: Device, words: Path | None, ended_late: Callable[[], None]
+) -> Iterator[None]:
     """Share the GPU with other workers (a speed test has it alone), under a last time limit."""
     if not device.is_gpu or words is None:
         yield
@@ -112,7 +106,7 @@ def hold(item: pytest.Item, device: Device, words: Path | None) -> Iterator[None
     text = f"{item.name} went on past its time limit, and its process was ended.\n{HANGS}"
     with (
         workers.gpu_share(words, alone),
-        workers.watched(words, item.nodeid, _limit(item), text),
+        workers.watched(words, item.nodeid, _limit(item), text, ended_late),
     ):
         yield
 

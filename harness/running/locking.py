@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from enum import Enum
 from pathlib import Path
@@ -48,3 +49,15 @@ def refusal(lesson: Lesson, first: Lesson, cwd: Path) -> str:
         f"  {command(first, cwd)}\n"
         f"Passing a lesson opens the next. (--unlocked opens them all, and is recorded.)"
     )
+
+
+def no_such_lesson(path: Path, curriculum: Curriculum, cwd: Path) -> str:
+    """What to say of an absent path that looks like a lesson's folder; empty if it does not."""
+    looks = re.fullmatch(r"(?:lesson[_-]?)?(\d{1,3})", path.name, re.IGNORECASE)
+    if looks is None or not curriculum.lessons:
+        return ""
+    lesson = curriculum.by_number(int(looks[1]))
+    if lesson is not None:
+        return f"there is no {path.name}: did you mean {shown(lesson.folder, cwd)}?"
+    last = curriculum.lessons[-1]
+    return f"there is no {path.name}; the last lesson is {shown(last.folder, cwd)}"

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from harness.launching.nvidia_driver import Driver
-from harness.lessons import curriculum, progress
+from harness.lessons import curriculum, integrity, progress
 from harness.lessons.curriculum import Curriculum
-from harness.running import devices, locking, session, workers
+from harness.running import closing, devices, locking, session, workers
 from harness.running.selection import Refusal, Request, Selection, select
 from harness.running.session import Session
 from harness.telling.place import shown
@@ -180,6 +180,11 @@ def header(run: Session) -> list[str]:
         lines.append("open: every lesson is passed")
     if run.swapped:
         lines.append(f"parts from solutions/: {', '.join(run.swapped)} (--swap)")
+    if run.answers is None and (run.selection.named or run.selection.whole):
+        changed = integrity.check(run.curriculum.root)
+        if changed:
+            reason = closing.changed_files(run.curriculum.root, changed)
+            lines.append(f"this run will not be recorded: {reason}")
     device = "" if run.device.is_gpu else " --device cpu"
     lines.append(f"reproduce: same test, same data (seeded by its name){device and ':' + device}")
     return lines

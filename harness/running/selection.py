@@ -47,6 +47,9 @@ def select(curriculum: Curriculum, progress: Progress, request: Request) -> Sele
     if isinstance(arguments, Refusal):
         return arguments
     paths = [_path(argument, request.cwd) for argument in arguments]
+    absent = next((path for path in paths if not path.exists()), None)
+    if absent is not None and (text := locking.no_such_lesson(absent, curriculum, request.cwd)):
+        return Refusal(text)
     named = [lesson for path in paths if (lesson := curriculum.containing(path))]
     free = request.everything_open or request.answers is not None
     locked = [] if free else locking.locked_lessons(curriculum, progress)

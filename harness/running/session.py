@@ -16,6 +16,7 @@ from harness.lessons import integrity, progress
 from harness.lessons.curriculum import Curriculum, Lesson
 from harness.lessons.progress import Pass, Progress, ProgressUnwritable
 from harness.running import closing
+from harness.running.counting import CountedKernels
 from harness.running.devices import Device
 from harness.running.selection import Selection
 from harness.running.verdict import WAITING, Judgement, LessonRun, Outcome, Verdict
@@ -38,6 +39,7 @@ class Session:
     narrowed_by: str = ""  # an option such as -k, which picks some tests
     runs: dict[str, LessonRun] = field(default_factory=dict)  # by lesson name
     waiting: dict[str, str] = field(default_factory=dict)  # tests left out: what each waits for
+    counts: CountedKernels = field(default_factory=CountedKernels)  # of --counters
     lines: list[str] = field(default_factory=list)  # what to say at the end
 
     def lesson_of(self, node_id: str) -> Lesson | None:
@@ -62,7 +64,16 @@ class Session:
                 self.run_of(lesson).kinds[node_id] = kind
         self.waiting.update(waiting)
 
-    def ended(self, node_id: str, outcome: Outcome, task: int | None, place: str) -> None:
+    def ended(
+        self,
+        node_id: str,
+        outcome: Outcome,
+        *,
+        task: int | None,
+        place: str,
+        own_place: str,
+        not_run: bool,
+    ) -> None:
         """Note how a phase of a test ended, the task it judges, and where to edit."""
         if lesson := self.lesson_of(node_id):
             run = self.run_of(lesson)
@@ -71,6 +82,15 @@ class Session:
                 run.tasks[node_id] = task
             if place:
                 run.places.setdefault(node_id, place)
+            if own_place:
+                run.own_places.setdefault(node_id, own_place)
+            if not_run:
+                run.not_run.add(node_id)
+
+    def counted(self, node_id: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Note what a test's launches counted."""
+        if lesson := self.lesson_of(node_id):
+            self.counts.add(lesson.name, rows)
 
     def handed_to_worker(self) -> dict[str, Any]:
         """What a worker needs to know, as plain values."""
@@ -88,6 +108,7 @@ class Session:
         """Judge, record, and gather what to say. `complete`: the run was not interrupted."""
         if self.curriculum is None:
             return
+        self.lines.extend(self.counts.lines())
         if self.selection is not None and self.selection.locked:
             self.lines.append(closing.still_locked(self.selection.locked, self.curriculum))
         self.lines.extend(closing.left_out(Counter(self.waiting.values())))
@@ -103,7 +124,7 @@ class Session:
                 if changed is None:
                     changed = integrity.check(self.curriculum.root)
                 if changed:
-                    reason = closing.changed_files(changed)
+                    reason = closing.changed_files(self.curriculum.root, changed)
                     verdict = replace(verdict, judgement=Judgement.WITHHELD, reason=reason)
             self._record(lesson, verdict)
 
@@ -136,12 +157,17 @@ class Session:
             )
         try:
             self.progress = progress.update(
-                root, lambda now: _after_run(now, lesson, verdict, new, self._jumps(lesson))
+                root,
+                lambda now: _after_run(
+                    now, lesson, verdict, new, self._jumps(lesson), self.runs[lesson.name]
+                ),
             )
         except ProgressUnwritable as error:
             if passed and not already:
                 self.lines.extend(closing.unwritable(lesson, str(error)))
-                self.progress = _after_run(self.progress, lesson, verdict, new, False)
+                self.progress = _after_run(
+                    self.progress, lesson, verdict, new, False, self.runs[lesson.name]
+                )
                 self._celebrate(lesson)
             return
         self.lines.extend(self.progress.notes)
@@ -170,15 +196,23 @@ class Session:
 
 
 def _after_run(
-    before: Progress, lesson: Lesson, verdict: Verdict, new: Pass | None, jumps: bool
+    before: Progress,
+    lesson: Lesson,
+    verdict: Verdict,
+    new: Pass | None,
+    jumps: bool,
+    run: LessonRun,
 ) -> Progress:
     """The progress with this run in it."""
     record = before.record(lesson.id)
+    failing = run.failing_tasks()
+    judged = {run.tasks[test] for test in run.outcomes if test in run.tasks}
     attempts = record.attempts if record.passed else record.attempts + 1
     record = replace(
         record,
         attempts=attempts,
         last_run=progress.now(),
+        failing=(*failing, *(task for task in record.failing if task not in judged)),
         opened_by_override=record.opened_by_override or (progress.now() if jumps else ""),
         marks=tuple(sorted({*record.marks, *verdict.marks})),
         medals=tuple(sorted({*record.medals, *verdict.medals})),

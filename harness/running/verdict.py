@@ -42,12 +42,24 @@ class LessonRun:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     tasks: dict[str, int] = field(default_factory=dict)  # the task that a test judges
     places: dict[str, str] = field(default_factory=dict)  # of a failed test, the first line told
+    own_places: dict[str, str] = field(default_factory=dict)  # and where its own task stands
+    not_run: set[str] = field(default_factory=set)  # failed, since another test did not end
 
     def ended(self, test: str, outcome: Outcome) -> None:
         """Note how a phase of a test ended; the worst phase counts."""
         before = self.outcomes.get(test, Outcome.PASSED)
         worst = [Outcome.FAILED, Outcome.SKIPPED, Outcome.PASSED]
         self.outcomes[test] = min(before, outcome, key=worst.index)
+
+    def failing_tasks(self) -> tuple[int, ...]:
+        """The tasks that tests failed in, those of required tests first."""
+        wrong = [test for test, how in self.outcomes.items() if how is Outcome.FAILED]
+        ranked = {
+            (self.kinds.get(test) != REQUIRED, self.tasks[test])
+            for test in wrong
+            if test in self.tasks
+        }
+        return tuple(dict.fromkeys(task for _, task in sorted(ranked)))
 
     def required(self) -> list[str]:
         return [test for test, kind in self.kinds.items() if kind == REQUIRED]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,10 +109,13 @@ def gpu_share(folder: Path, alone: bool) -> Iterator[None]:
 
 
 @contextmanager
-def watched(folder: Path, test: str, limit_seconds: float, text: str) -> Iterator[None]:
+def watched(
+    folder: Path, test: str, limit_seconds: float, text: str, ended_late: Callable[[], None]
+) -> Iterator[None]:
     """End this process if a test outlives its limit inside native code, where no signal reaches."""
 
     def give_up() -> None:
+        ended_late()
         leave_word(folder, test, text)
         os._exit(70)
 

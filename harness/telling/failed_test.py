@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import copy
+import re
 import sys
+from collections.abc import Sequence
 
 import pytest
 
+from harness.judging.counter_report import COUNTERS
 from harness.lessons import answers
-from harness.running.counting import TABLES
+from harness.running.counting import COUNTED
 from harness.running.session import Session
+from harness.running.stopped_tasks import NotRun, task_of
 from harness.telling import reporting
+from harness.telling.asked import in_failing_assert
+from harness.telling.failure import FailedTest, Frame, first_leaf, frames_of
+from harness.telling.headline import headline
 
+OWN_PLACE = pytest.StashKey[str]()  # where the test's own task stands
+STACKS = re.compile(r"^~+ Stack of .*", re.MULTILINE | re.DOTALL)  # pytest-timeout, of threads
 FULL_STYLES = ("long", "native", "short")  # --tb: someone asks for pytest's own report
 
 
@@ -30,20 +39,23 @@ def told(
         error, (pytest.FixtureLookupError, pytest.skip.Exception, pytest.xfail.Exception)
     ):
         return None
-    own_words = getattr(error, "learner_report", None)
-    tables = _counter_tables(item) if isinstance(error, AssertionError) and not own_words else []
-    test = reporting.FailedTest(
+    error = first_leaf(error)
+    frames = list(frames_of(error, item.path, source))
+    words = _explained(error) or getattr(error, "learner_report", None)
+    test = FailedTest(
         node_id=item.nodeid,
         file=item.path,
         lesson_name=lesson.name,
         task=task_of(item),
         root=source.root,
         options=session.options,
-        counters=[line for table in tables for line in table.splitlines()],
+        counters=[] if words else _counter_lines(item, error, frames),
     )
-    text = reporting.failure_text(error, test, source, _explained(error))
+    first_line = headline(error, frames, test, source, words or "")
+    item.stash[OWN_PLACE] = first_line.own_place
+    text = reporting.failure_text(error, frames, test, first_line.text or lesson.name, words)
     function = item.nodeid.partition("[")[0]
-    kinds = [f"{function}\n{reporting.kind_of_failure(text)}", own_words or text]
+    kinds = [f"{function}\n{reporting.kind_of_failure(text)}", words or text]
     if reporting.is_unwritten(text):
         kinds.append(text.splitlines()[1])  # once a task is enough
     first = next((before[kind] for kind in kinds if kind in before), item.name)
@@ -59,6 +71,7 @@ def report(
     pytest's traceback prints every argument, which never ends when one is a tensor on a GPU whose
     kernel hangs: it is not even made then.
     """
+    not_run = call.excinfo is not None and isinstance(call.excinfo.value, NotRun)
     if text is None and loss is not None:
         text = f"{type(call.excinfo.value).__name__}: {call.excinfo.value}" if call.excinfo else ""
     if text is not None:
@@ -67,19 +80,17 @@ def report(
         told_with_loss = "\n".join(filter(None, [body or command, loss]))
         call.excinfo = told_with_loss + (rerun + command if body else "")  # type: ignore[assignment]
     made = pytest.TestReport.from_item_and_call(item, call)
+    if call.excinfo is not None:
+        made.sections = [(name, STACKS.sub("", said)) for name, said in made.sections]
     # What pytest-xdist carries to the controller along with a report:
     made.lesson_task = task_of(item)  # type: ignore[attr-defined]
     made.lesson_place = (text or "").partition("\n")[0]  # type: ignore[attr-defined]
+    made.lesson_own_place = item.stash.get(OWN_PLACE, "")  # type: ignore[attr-defined]
+    made.lesson_not_run = not_run  # type: ignore[attr-defined]
     made.lesson_repeats = reporting.is_short_form(text or "")  # type: ignore[attr-defined]
     if call.when == "call":
-        made.lesson_counters = item.stash.get(TABLES, "")  # type: ignore[attr-defined]
+        made.lesson_counters = item.stash.get(COUNTED, [])  # type: ignore[attr-defined]
     return made
-
-
-def task_of(item: pytest.Item) -> int | None:
-    """The task that a test judges."""
-    marker = item.get_closest_marker("task")
-    return int(marker.args[0]) if marker and marker.args else None
 
 
 def _explained(error: BaseException) -> str | None:
@@ -92,7 +103,11 @@ def _explained(error: BaseException) -> str | None:
     return explained
 
 
-def _counter_tables(item: pytest.Item) -> list[str]:
-    """The tables of what the test profiled, when it profiled anything."""
+def _counter_lines(item: pytest.Item, error: BaseException, frames: Sequence[Frame]) -> list[str]:
+    """The tables of what the test profiled, when its assert is about counters."""
     profiling = sys.modules.get("harness.judging.profiling")
-    return [] if profiling is None else profiling.counter_tables_of(item)
+    if profiling is None or not isinstance(error, AssertionError):
+        return []
+    named = in_failing_assert(frames) & COUNTERS
+    tables = profiling.counter_tables_of(item, named) if named else []
+    return [line for table in tables for line in table.splitlines()]

@@ -211,10 +211,3 @@ CONVERSIONS: dict[tuple[bool, bool], Callable[[Spelling], Compute]] = {
     (False, True): _float_to_integer,
     (False, False): _float_to_float,
 }
-
-
-def convert_address(spelling: Spelling) -> Operation:
-    """`cvta`: one address means the same in every space here."""
-    if len(spelling.types) != 1:
-        raise spelling.unknown()
-    return Operation(lambda a: a, spelling.types, spelling.types, Unit.ALU)

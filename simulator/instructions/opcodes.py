@@ -152,7 +152,6 @@ FAMILIES: dict[str, Callable[[Spelling], Operation]] = {
     "slct": comparison.select_by_sign,
     "testp": comparison.has_property,
     "cvt": conversion.convert,
-    "cvta": conversion.convert_address,
     "dp4a": dot_product.dot_product,
     "dp2a": dot_product.dot_product,
 }

@@ -40,7 +40,7 @@ class UninitialisedShared(Observer):
         self._complete = wave.shared_bytes == 0
 
     def memory_accessed(self, event: MemoryEvent) -> None:
-        if event.space is not Space.SHARED or self._complete:
+        if event.access.space is not Space.SHARED or self._complete:
             return
         # What is written stays written: the same addresses need no second look.
         key = ("written", event.offset, event.access.bytes)
@@ -50,7 +50,7 @@ class UninitialisedShared(Observer):
         slot = wave.slot if lanes.index is None else wave.slot[lanes.index]
         first = slot * wave.shared_stride + event.addresses.offsets() + event.offset
         event.addresses.memo[key] = True
-        if event.access.kind is Kind.STORE:
+        if not event.access.reads:
             for k in range(event.access.bytes):
                 self._written[first + k] = True
             stretches = self._written.reshape(-1, wave.shared_stride)[:, : wave.shared_bytes]

@@ -50,6 +50,12 @@ class Counters:
     def __add__(self, other: "Counters") -> "Counters":
         return Counters(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
+    def __repr__(self) -> str:
+        """What is not zero, in at most 100 columns: assertions print it."""
+        shown = [f"{f.name}={count}" for f in fields(self) if (count := getattr(self, f.name))]
+        text = f"Counters({', '.join(shown)})"
+        return text if len(text) <= 100 else f"{text[:98]}…)"
+
     def add(self, name: str, amount: int) -> None:
         setattr(self, name, getattr(self, name) + amount)
 

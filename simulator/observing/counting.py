@@ -1,7 +1,5 @@
 """The observer that counts: requests and bytes, instructions, branches, barriers."""
 
-from dataclasses import fields
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,8 +24,8 @@ class Counting(Observer):
         self.program = program
         self.kernel = Counters()  # what belongs to no instruction: blocks, warps, threads
         self._by_instruction: dict[int, Counters] = {}
-        self._warps = np.zeros(len(program.blocks), np.int64)  # [basic blocks] warps that ran it
-        self._threads = np.zeros(len(program.blocks), np.int64)
+        # [basic blocks] warps and threads that ran it
+        self._warps, self._threads = np.zeros((2, len(program.basic_blocks)), np.int64)
         self._footprints: dict[Buffer, Footprint] = {}
 
     def wave_started(self, wave: Wave) -> None:
@@ -35,7 +33,7 @@ class Counting(Observer):
         self.kernel.threads += len(wave.blocks) * wave.threads
         self.kernel.warps += wave.size // WARP
 
-    def block_ran(self, number: int, lanes: Lanes) -> None:
+    def basic_block_ran(self, number: int, lanes: Lanes) -> None:
         self._warps[number] += lanes.warps
         self._threads[number] += lanes.count
 
@@ -54,13 +52,13 @@ class Counting(Observer):
         counters = self._of(access.instruction)
         if access.kind is Kind.ATOMIC:
             counters.atomics += event.lanes.warps
-        elif event.space is Space.GLOBAL:
+        elif access.space is Space.GLOBAL:
             self._global(event, counters, f"global_{_DIRECTION[access.kind]}")
-        elif event.space is Space.SHARED:
+        elif access.space is Space.SHARED:
             self._shared(event, counters, f"shared_{_DIRECTION[access.kind]}")
-        elif event.space is Space.LOCAL:
+        elif access.space is Space.LOCAL:
             self._local(event, counters, f"local_{_DIRECTION[access.kind]}")
-        if event.space is Space.GLOBAL and event.buffer is not None:
+        if access.space is Space.GLOBAL and event.buffer is not None:
             print_ = self._footprints.get(event.buffer)
             if print_ is None:
                 print_ = self._footprints[event.buffer] = Footprint(event.buffer.bytes)
@@ -82,7 +80,7 @@ class Counting(Observer):
                 useful, ideal = useful_bytes(rows, size, step)
                 if event.lanes.index is not None and event.lanes.count != rows.size:
                     useful, ideal = useful_bytes(rows, size, None)
-                known = addresses.memo[key] = (sectors(rows, size, step), useful, ideal)
+                known = addresses.memo[key] = (sectors(rows, step), useful, ideal)
             moved, useful, ideal = known
         counters.add(f"{name}_requests", requests)
         counters.add(f"{name}_sectors", moved)
@@ -132,8 +130,8 @@ class Counting(Observer):
     def by_line(self) -> dict[int, Counters]:
         """Source line -> its counters, in the order of the lines."""
         lines: dict[int, Counters] = {}
-        instructions = self.program.entry.instructions
-        for number, block in enumerate(self.program.blocks):
+        instructions = self.program.instructions
+        for number, block in enumerate(self.program.basic_blocks):
             warps, threads = int(self._warps[number]), int(self._threads[number])
             for instruction in instructions[block.first : block.end]:
                 counters = lines.setdefault(instruction.line, Counters())
@@ -163,6 +161,3 @@ class Counting(Observer):
         for buffer, footprint in self._footprints.items():
             found[buffer.name] = found.get(buffer.name, Traffic()) + footprint.traffic()
         return found
-
-
-NAMES = tuple(f.name for f in fields(Counters))

@@ -43,7 +43,8 @@ class Access:
     kind: Kind
     element: np.dtype[Any]
     count: int  # elements for each lane: 1, 2 or 4
-    strong: bool  # atomic, volatile, relaxed or stronger
+    strong: bool  # atomic, volatile, relaxed or stronger: the race checker to come asks for it
+    reads: bool  # whether what was there before matters to anybody
 
     @property
     def bytes(self) -> int:
@@ -55,8 +56,7 @@ class Access:
 class MemoryEvent:
     """One memory instruction, executed by some lanes."""
 
-    access: Access
-    space: Space
+    access: Access  # its space is never generic: the lanes' addresses have told
     addresses: "Addresses"
     offset: int  # bytes, added to every address
     lanes: Lanes
@@ -68,18 +68,13 @@ class Observer:
 
     def wave_started(self, wave: "Wave") -> None: ...
 
-    def wave_ended(self, wave: "Wave") -> None: ...
-
     def memory_accessed(self, event: MemoryEvent) -> None: ...
 
-    def block_ran(self, number: int, lanes: Lanes) -> None:
+    def basic_block_ran(self, number: int, lanes: Lanes) -> None:
         """Basic block `number` ran for these lanes."""
 
     def branched(self, instruction: Instruction, taken: NDArray[np.bool_], lanes: Lanes) -> None:
         """A conditional branch; taken [count], not uniform over the lanes."""
-
-    def barrier_passed(self, instruction: Instruction, blocks: int) -> None:
-        """So many CUDA blocks were released from a barrier."""
 
 
 def listeners(observers: list[Observer], method: str) -> list[Any]:

@@ -16,6 +16,8 @@ _CHUNK = 1 << 16  # marks that are counted together
 
 
 class Footprint:
+    """The marks of one buffer of `size` bytes: those read, and those written."""
+
     def __init__(self, size: int) -> None:
         self._size = size
         self._marks: dict[str, NDArray[np.bool_]] = {}

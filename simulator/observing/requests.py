@@ -25,15 +25,14 @@ def distinct(rows: Rows) -> Answers:
     return counts
 
 
-def sectors_of_row(rows: Rows, size: int) -> Answers:
-    """[rows] sectors that accesses of `size` bytes touch; a sector holds an aligned access."""
+def sectors_of_row(rows: Rows) -> Answers:
+    """[rows] sectors that are touched: an access is aligned, so that none crosses a sector."""
     return distinct(rows >> 5)
 
 
-def sectors(rows: Rows, size: int, step: int | None) -> int:
+def sectors(rows: Rows, step: int | None) -> int:
     """Sectors of all rows together.
 
-    size  bytes for each lane, at most 16, aligned: no access crosses a sector
     step  the stride in bytes between lanes where it is constant
     """
     if step is not None:
@@ -41,7 +40,7 @@ def sectors(rows: Rows, size: int, step: int | None) -> int:
             return rows.size
         first, last = rows[:, 0] >> 5, rows[:, -1] >> 5
         return int(np.abs(last - first).sum()) + len(rows)
-    return by_pattern(rows, lambda r: sectors_of_row(r, size), SECTOR)
+    return by_pattern(rows, sectors_of_row, SECTOR)
 
 
 def useful_bytes(rows: Rows, size: int, step: int | None) -> tuple[int, int]:

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 from simulator.reading.calls import expand
 from simulator.reading.cut import PtxError, split_operands, statements
-from simulator.reading.ptx import Entry, Guard, Instruction, Variable, declared_type
+from simulator.reading.ptx import Entry, Guard, Instruction, Outside, Variable, declared_type
 from simulator.reading.variables import layout, parameters, variable
 
 _LOCATION = re.compile(
     r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:\s*,\s*function_name\s+[^,]+,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
 )
+# A body that ends with an empty label: from there on the compiler holds the path impossible.
+UNREACHABLE = "trap.unreachable"
 _LEARNERS_FILE = 1  # NVRTC numbers the program first
 
 
@@ -52,12 +54,13 @@ class Body:
             self._read(statement)
         for index, scopes in self.branches:
             self._aim(index, scopes)
+        self._close()
         return self
 
     def register_type(self, register: str) -> str | None:
         return declared_type(self.registers, register)
 
-    def entry(self, functions: dict[str, "Body"]) -> Entry:
+    def entry(self, functions: dict[str, "Body"], outside: Outside) -> Entry:
         """The entry, with the functions that it calls in place."""
         self.read()
         expand(self, functions)
@@ -78,21 +81,21 @@ class Body:
             local,
             static,
             -(-local_bytes // 16) * 16,
-            self._variables(),
+            outside,
+            self._mentioned(outside),
             self.maximum_threads,
         )
 
-    def _variables(self) -> dict[str, Variable]:
-        """The .global and .const arrays that the body mentions, and those that they point to."""
-        found: dict[str, Variable] = {}
-        names = [name for name in self.outside if self._mentions(name)]
+    def _mentioned(self, outside: Outside) -> tuple[str, ...]:
+        """The .global and .const arrays that the body names, and those that they point to."""
+        found: list[str] = []
+        names = [name for name in outside.variables if self._mentions(name)]
         while names:
             name = names.pop()
-            variable = self.outside.get(name)
-            if variable and variable.space in ("global", "const") and name not in found:
-                found[name] = variable
-                names += [pointer.name for pointer in variable.pointers]
-        return found
+            if name in outside.variables and name not in found:
+                found.append(name)
+                names += [pointer.name for pointer in outside.variables[name].pointers]
+        return tuple(found)
 
     def _mentions(self, name: str) -> bool:
         return name in self.names
@@ -145,6 +148,17 @@ class Body:
             if label in self.labels:
                 self.instructions[index] = replace(branch, operands=(label,))
                 return
+
+    def _close(self) -> None:
+        """Let an empty label at the end trap the lanes that come there, at the branch's line."""
+        end = len(self.instructions)
+        names = {name for name, place in self.labels.items() if place == end}
+        aims = [i.line for i in self.instructions if names & set(i.operands)]
+        last = self.instructions[-1] if self.instructions else None
+        through = last and (last.guard or last.parts[0] not in ("bra", "ret", "exit", "trap"))
+        if aims or (names and through):
+            line = aims[0] if aims else self.line
+            self.instructions.append(Instruction(UNREACHABLE, (), None, line, end))
 
     def _locate(self, statement: str) -> None:
         """Keep the line of the innermost frame that lies in the learner's file."""

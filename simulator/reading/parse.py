@@ -4,7 +4,7 @@ import re
 
 from simulator.reading.body import Body
 from simulator.reading.cut import PtxError, top_level
-from simulator.reading.ptx import Module, Variable
+from simulator.reading.ptx import Module, Outside, Variable
 from simulator.reading.variables import variable
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
@@ -38,4 +38,6 @@ def parse(text: str) -> Module:
         elif found := _FUNCTION.search(head):
             returns, name, parameters = found[1] or "()", found[2], found[3] or "()"
             functions[name] = Body(name, parameters, "", body, variables, returns).read()
-    return Module({body.name: body.entry(functions) for body in entries}, files)
+    lasting = {n: v for n, v in variables.items() if v.space in ("global", "const")}
+    outside = Outside(lasting)
+    return Module({body.name: body.entry(functions, outside) for body in entries}, files)

@@ -16,6 +16,8 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
+    """One statement of a body that does something."""
+
     opcode: str  # "ld.global.f32"
     operands: tuple[str, ...]  # "%f1", "[%rd8+4]", "{%f1,%f2}", "%p1|%p2"
     guard: Guard | None
@@ -58,6 +60,16 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Outside:
+    """The `.global` and `.const` arrays of a module: all its entries have the same object.
+
+    They live as long as the module does, so what is made from them is found by its identity.
+    """
+
+    variables: dict[str, Variable]
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Entry:
     """One kernel. Compared by identity, so that what is made from it can be found again."""
 
@@ -70,7 +82,8 @@ class Entry:
     local: dict[str, int]  # variable -> offset in the thread's local memory, in bytes
     static_shared_bytes: int
     local_bytes: int  # per thread
-    variables: dict[str, Variable]  # .global and .const arrays that it mentions
+    outside: Outside  # what it shares with the other entries of its module
+    mentioned: tuple[str, ...]  # of that: what the entry names, itself or by a pointer
     maximum_threads: int | None = None  # __launch_bounds__
 
     def register_type(self, register: str) -> str | None:

@@ -33,6 +33,16 @@ def _add(old: Values, value: Values) -> Values:
     return (old + value).astype(old.dtype)
 
 
+def _add_flushed(old: Values, value: Values) -> Values:
+    """float32 in global memory: subnormal operands and results become zero."""
+    return _flushed(_flushed(old) + _flushed(value))
+
+
+def _flushed(values: Values) -> Values:
+    """Subnormal numbers as zeros of their sign."""
+    return np.where(np.abs(values) < _SMALLEST_NORMAL, np.copysign(_ZERO, values), values)
+
+
 def _add_pairs(old: Values, value: Values) -> Values:
     """f16x2: two halves in each word."""
     return (old.view(np.float16) + value.view(np.float16)).view(old.dtype)
@@ -40,6 +50,7 @@ def _add_pairs(old: Values, value: Values) -> Values:
 
 _STEPS: dict[str, Callable[..., Values]] = {
     "add": _add,
+    "add flushed": _add_flushed,
     "add pairs": _add_pairs,
     "min": np.minimum,
     "max": np.maximum,
@@ -54,6 +65,10 @@ _STEPS: dict[str, Callable[..., Values]] = {
 # A value changes only when it is beaten: between two changes all lanes see the same.
 _SELDOM_CHANGES = frozenset(("cas", "min", "max", "and", "or"))
 _JUMPS = 64
+_ZERO = np.float32(0)
+_SMALLEST_NORMAL = np.finfo(np.float32).smallest_normal
+# Numbers at or above it are multiples of the smallest normal one, and so are their sums.
+_FAR_FROM_SUBNORMAL = np.float32(2.0**-103)
 _UNORDERED = {
     "add": np.add,
     "min": np.minimum,
@@ -75,6 +90,8 @@ def update(
     """
     index = np.broadcast_to(index, (count,))
     operands = [np.broadcast_to(v, (count,)) for v in values]
+    if operation == "add flushed" and not (_near_zero(values[0]) or _near_zero(memory[index])):
+        operation = "add"  # which is the same then, and faster
     if not old and operation in _UNORDERED:
         _UNORDERED[operation].at(memory, index, operands[0])
         return None, True
@@ -98,6 +115,11 @@ def update(
         changed |= _take_turns(step, memory, place, left, sorted_operands, seen)
     before[order] = seen
     return before, changed
+
+
+def _near_zero(values: Any) -> bool:
+    """Whether sums of such numbers may be subnormal."""
+    return bool(((values != 0) & (np.abs(values) < _FAR_FROM_SUBNORMAL)).any())
 
 
 def _jump(

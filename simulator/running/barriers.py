@@ -1,21 +1,27 @@
 """Barriers of a CUDA block: who has arrived, who is released, who waits for ever.
 
-A barrier is known by its number and, where it names no thread count, by its place in the code:
-`__syncthreads()` in two arms of an `if` is two barriers. Threads that have returned do not block
-one (compute capability 7.0 and later).
+A barrier is known by its number. `bar.sync` and whatever else is `.aligned` asks all threads to
+execute the same instruction, so there its place in the code belongs to it, where it names no thread
+count: `__syncthreads()` in two arms of an `if` is two barriers. `barrier.sync` without `.aligned`
+(cooperative groups) may be met from several places. Threads that have returned do not block a
+barrier (compute capability 7.0 and later); that is noted.
 """
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simulator.faults import FaultKind, KernelFault
+from simulator.faults import FaultKind, KernelFault, short
 from simulator.reading.ptx import Instruction
+from simulator.reading.variables import integer
 from simulator.running.lanes import Lanes, merge
+from simulator.running.registers import Registers
 from simulator.running.wave import Wave
 from simulator.translating.program import Program
 
-_Key = tuple[str, str, int]  # barrier, thread count or "", basic block or -1
+_Key = tuple[int, int, int]  # barrier, thread count or 0, basic block or -1
+_WORD = np.dtype(np.uint32)
 
 
 def reduces(instruction: Instruction) -> bool:
@@ -23,27 +29,56 @@ def reduces(instruction: Instruction) -> bool:
     return "red" in instruction.parts
 
 
+def _names_place(instruction: Instruction) -> bool:
+    """Whether all threads of the block must execute this very instruction."""
+    return instruction.parts[0] == "bar" or "aligned" in instruction.parts
+
+
 class Barriers:
-    def __init__(
-        self, program: Program, wave: Wave, hear: list[Callable[[Instruction, int], None]]
-    ) -> None:
+    """The barriers of all blocks of a wave.
+
+    waiting  who has arrived at each: basic blocks and lanes
+    notes    what is worth knowing and no fault, by line
+    """
+
+    def __init__(self, program: Program, wave: Wave, registers: Registers) -> None:
         self.program = program
         self.wave = wave
+        self.registers = registers
         self.waiting: dict[_Key, list[tuple[int, Lanes]]] = {}
-        self._hear = hear
+        self.notes: dict[int | None, str] = {}
 
     def arrive(self, number: int, lanes: Lanes) -> list[tuple[int, Lanes]]:
         """Lanes reach the barrier of basic block `number`; returns who may go on, and where."""
         instruction = self._instruction(number)
-        if lanes.index is None and not self.waiting:
-            self._tell(instruction, len(self.wave.blocks))
+        operands = instruction.operands[1:-1] if reduces(instruction) else instruction.operands
+        alone = lanes.index is None and not self.waiting and len(operands) < 2
+        if alone and all(self.registers.is_uniform(operand) for operand in operands):
             return [(number, lanes)]
-        names = instruction.operands[1:-1] if reduces(instruction) else instruction.operands
-        barrier = names[0] if names else "0"
-        count = names[1] if len(names) > 1 else ""
-        key = (barrier, count, number if not count else -1)
-        self.waiting.setdefault(key, []).append((number, lanes))
-        return self._release(key)
+        released: list[tuple[int, Lanes]] = []
+        for barrier, count, some in self._named(operands, lanes):
+            placed = not count and _names_place(instruction)
+            key = (barrier, count, number if placed else -1)
+            self.waiting.setdefault(key, []).append((number, some))
+            released += self._release(key)
+        return released
+
+    def _named(self, operands: tuple[str, ...], lanes: Lanes) -> list[tuple[int, int, Lanes]]:
+        """The barrier and the thread count that lanes name, a register's value lane by lane."""
+        values = [self._value(operand, lanes) for operand in operands] + [0, 0]
+        barrier, count = values[:2]
+        if np.ndim(barrier) == 0 and np.ndim(count) == 0:
+            return [(int(barrier), int(count), lanes)]
+        pairs = np.broadcast_arrays(barrier, count)
+        return [
+            (int(b), int(c), lanes.select((pairs[0] == b) & (pairs[1] == c)))
+            for b, c in sorted(set(zip(*(p.tolist() for p in pairs), strict=True)))
+        ]
+
+    def _value(self, operand: str, lanes: Lanes) -> Any:
+        if operand[0].isdigit():
+            return integer(operand)
+        return self.registers.read(operand, lanes, _WORD)
 
     def recheck(self) -> list[tuple[int, Lanes]]:
         """Some threads returned: others may be waiting for nobody now."""
@@ -53,7 +88,7 @@ class Barriers:
         return released
 
     def _instruction(self, number: int) -> Instruction:
-        return self.program.entry.instructions[self.program.blocks[number].first]
+        return self.program.instructions[self.program.basic_blocks[number].first]
 
     def _release(self, key: _Key) -> list[tuple[int, Lanes]]:
         waiting = self.waiting[key]
@@ -61,11 +96,12 @@ class Barriers:
         arrived = np.zeros(len(live), np.int64)
         for _, lanes in waiting:
             arrived += np.bincount(self.wave.slot[lanes.indices()], minlength=len(live))
-        expected = live if not key[1] else np.minimum(int(key[1]), live)
+        expected = live if not key[1] else np.minimum(key[1], live)
         complete = (arrived >= expected) & (arrived > 0)
         if not complete.any():
             return []
-        self._tell(self._instruction(waiting[0][0]), int(np.count_nonzero(complete)))
+        if not key[1]:
+            self._note_returned(waiting[0][0], complete & (live < self.wave.threads))
         released: dict[int, list[Lanes]] = {}
         rest: list[tuple[int, Lanes]] = []
         for number, lanes in waiting:
@@ -84,9 +120,19 @@ class Barriers:
             del self.waiting[key]
         return [(number, merge(sets)) for number, sets in released.items()]
 
-    def _tell(self, instruction: Instruction, blocks: int) -> None:
-        for hear in self._hear:
-            hear(instruction, blocks)
+    def _note_returned(self, number: int, left: NDArray[np.bool_]) -> None:
+        """Threads that had returned were not waited for; left [blocks] where there were any."""
+        line = self.program.line_of(number)
+        if line in self.notes or not left.any():
+            return
+        slot = int(np.argmax(left))
+        gone = self.wave.threads - int(self.wave.live[slot])
+        block = self.wave.block_at(slot)
+        have, it = ("threads", "them") if gone > 1 else ("thread", "it")
+        self.notes[line] = (
+            f"{gone} {have} of block {short(block)} had returned before the barrier"
+            f"{f' at line {line}' if line else ''}: it does not wait for {it}"
+        )
 
     def agree(self) -> bool:
         """Whether no block has threads that wait at two barriers."""
@@ -117,10 +163,9 @@ class Barriers:
         elsewhere = int(self.wave.live[slot]) - sum(count for _, count in here)
         if elsewhere:
             parts.append(f"{elsewhere} never come: they wait or loop elsewhere")
-        block = place.block
         return KernelFault(
             FaultKind.DIVERGENT_BARRIER,
-            f"in block {block[0] if block[1:] == (0, 0) else block}, {' and '.join(parts)}",
+            f"in block {short(place.block)}, {' and '.join(parts)}",
             line=self.program.line_of(first),
             expected="Every thread of a block reaches the same __syncthreads().",
             advice="Move the barrier out of the if or the loop that only some threads enter.",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 REGION_BITS = 40
 _BASE = 1 << (REGION_BITS - 1)  # a buffer's first byte inside its region
-MAXIMUM_BUFFERS = 1 << 14
+MAXIMUM_BUFFERS = 1 << 14  # of a launch
 
 # Generic addresses of shared and local memory count from the middle of regions above all others.
 SHARED_WINDOW = (1 << 60) + _BASE
@@ -22,13 +22,14 @@ LOCAL_WINDOW = (1 << 61) + _BASE
 
 @dataclass(eq=False, slots=True)
 class Buffer:
-    """The storage behind one or more pointers.
+    """The memory behind one or more pointers.
 
     name       what the learner calls it
     data       uint8 [bytes], written in place; may be lazily backed
     element    the type of one element, for messages; None: the access's own size
     read_only  a store is a fault (every pointer to it is const)
-    origin     byte offset of element 0 as the kernel sees it
+    origin     byte offset of element 0. What lies before it is somebody else's, out of bounds: it
+               is there so that alignment and sectors are those of the memory that this is part of
     """
 
     name: str
@@ -57,15 +58,18 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
+    """The address of a byte in a buffer: what a launch is given for a tensor."""
+
     buffer: Buffer
-    offset: int = 0  # bytes
+    offset: int = 0  # bytes from the start of its data
 
 
 class AddressMap:
     """Virtual address <-> (buffer, offset)."""
 
     def __init__(self) -> None:
-        self.buffers: list[Buffer] = []
+        self.buffers: list[Buffer] = []  # of the launch, in the order of their regions
+        self._lasting: dict[int, Buffer] = {}  # the module's, by their regions above those
 
     def base(self, buffer: Buffer) -> int:
         """The virtual address of a buffer's first byte; registers the buffer."""
@@ -75,11 +79,23 @@ class AddressMap:
                 raise ValueError(f"a launch takes at most {MAXIMUM_BUFFERS} buffers")
             number = len(self.buffers)
             self.buffers.append(buffer)
-        return ((number + 1) << REGION_BITS) + _BASE
+        return _address(number)
+
+    def lasting(self, place: int, buffer: Buffer) -> int:
+        """The virtual address of a buffer that has the same one in every launch."""
+        number = MAXIMUM_BUFFERS + place
+        self._lasting[number] = buffer
+        return _address(number)
 
     def find(self, address: int) -> tuple[Buffer, int] | None:
         """The buffer in whose region an address lies, and its base; None: a wild address."""
         number = (address >> REGION_BITS) - 1
         if 0 <= number < len(self.buffers):
-            return self.buffers[number], ((number + 1) << REGION_BITS) + _BASE
-        return None
+            return self.buffers[number], _address(number)
+        lasting = self._lasting.get(number)
+        return None if lasting is None else (lasting, _address(number))
+
+
+def _address(number: int) -> int:
+    """Of the first byte in a region."""
+    return ((number + 1) << REGION_BITS) + _BASE

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 from simulator.faults import FaultKind, KernelFault
-from simulator.observing.events import Access, Observer
+from simulator.observing.events import Access, Observer, Space
 from simulator.reading.ptx import Entry
 from simulator.running import warp
 from simulator.running.atomics import update
 from simulator.running.buffers import AddressMap, Buffer
 from simulator.running.lanes import Lanes
+from simulator.running.meeting import check_meeting, reads_beyond_mask, sources_left_out
 from simulator.running.memory import Memory
 from simulator.running.printf import Printer, text_at
 from simulator.running.registers import Registers
@@ -99,76 +100,50 @@ class Execution:
                 if wanted:
                     old[mask] = got
             return old
-        memory, index = self.memory.elements(access, base, offset, lanes)
+        memory, index, space = self.memory.elements(access, base, offset, lanes)
+        if operation == "add" and space is Space.GLOBAL and access.element == np.float32:
+            operation = "add flushed"
         before, changed = update(memory, index, operation, values, count, wanted)
         self.memory.changes += changed
         return before
 
     # ---- the warp
 
+    # `number` is the instruction's; `mask` names the lanes that take part.
+
     def meet(self, number: int, mask: Any, lanes: Lanes) -> None:
-        """Each lane's mask must name the lane itself, and only live lanes that are here.
-
-        Lanes that have returned may be named: CUDA asks for the others alone.
-        """
-        if mask.ndim or mask != warp.EVERY_LANE:
-            own = mask >> (lanes.indices() & 31).astype(np.uint32) & 1
-            if not own.all():
-                raise self._left_out(number, int(lanes.indices()[np.argmin(own)]))
-        if lanes.index is None:
-            return
-        here = warp.present(lanes)
-        everyone = np.arange(lanes.whole)[self.wave.alive]
-        live = warp.present(Lanes(everyone, lanes.whole))
-        warps = lanes.index >> 5
-        named = np.broadcast_to(mask, (lanes.count,)) & live[warps]
-        missing = named & ~here[warps]
-        if not missing.any():
-            return
-        first = int(np.argmax(missing != 0))
-        lane = int(lanes.index[first])
-        absent = [k for k in range(32) if int(missing[first]) >> k & 1]
-        place = self.wave.place(lane)
-        raise KernelFault(
-            FaultKind.ABSENT_LANES,
-            f"{place} waits for lane {absent[0]} of its warp, which never arrives "
-            f"({len(absent)} lane{'s' * (len(absent) > 1)} of the mask absent)",
-            line=self.entry.instructions[number].line,
-            expected="Every lane that the mask names executes the same warp instruction.",
-            advice="Call it before the lanes part, or name in the mask only those that arrive.",
-            place=place,
-        )
-
-    def _left_out(self, number: int, lane: int) -> KernelFault:
-        place = self.wave.place(lane)
-        return KernelFault(
-            FaultKind.ABSENT_LANES,
-            f"{place} is lane {lane % 32} of its warp, which its own mask does not name",
-            line=self.entry.instructions[number].line,
-            expected="A lane that executes a warp instruction is named by the mask it gives.",
-            advice="Name every lane that comes here, or keep the others away with an if.",
-            place=place,
-        )
+        """bar.warp.sync: a rendezvous and nothing else."""
+        check_meeting(self.wave, self.entry.instructions[number], mask, lanes)
 
     def shuffle(
         self, number: int, mode: str, value: Any, b: Any, c: Any, mask: Any, lanes: Lanes
     ) -> tuple[Any, Any]:
+        """(the value of the lane that each lane names, whether that lane is in range)."""
         self.meet(number, mask, lanes)
-        return warp.shuffle(mode, value, b, c, lanes)
+        source, valid = warp.source_lanes(mode, b, c, lanes)
+        unnamed = sources_left_out(mask, source)
+        if unnamed is not None and mode in ("idx", "bfly"):
+            instruction = self.entry.instructions[number]
+            raise reads_beyond_mask(self.wave, instruction, unnamed, source, lanes)
+        return warp.shuffle(value, source, unnamed, lanes), valid
 
     def vote(self, number: int, mode: str, predicate: Any, mask: Any, lanes: Lanes) -> Any:
+        """vote.sync: a ballot, or whether a predicate holds in all or in any lane."""
         self.meet(number, mask, lanes)
         return warp.vote(mode, predicate, mask, lanes)
 
     def match(self, number: int, mode: str, value: Any, mask: Any, lanes: Lanes) -> tuple[Any, Any]:
+        """match.sync: (the lanes with the same value, whether all have it)."""
         self.meet(number, mask, lanes)
         return warp.match(mode, value, mask, lanes)
 
     def reduce(self, number: int, mode: str, value: Any, mask: Any, lanes: Lanes) -> Any:
+        """redux.sync: one value from those of all lanes."""
         self.meet(number, mask, lanes)
         return warp.reduce(mode, value, mask, lanes)
 
     def active_mask(self, lanes: Lanes) -> Any:
+        """Which lanes of the own warp are here: chance, as on a GPU."""
         mask = warp.present(lanes)
         return np.repeat(mask, 32) if lanes.index is None else mask[lanes.index >> 5]
 
@@ -182,6 +157,7 @@ class Execution:
     # ---- printf, assert, trap
 
     def printf(self, format_: Any, arguments: Any, lanes: Lanes) -> Any:
+        """vprintf of each lane. Returns zero, where CUDA gives the number of arguments."""
         self._printer.print(self, format_, arguments, lanes)
         return np.uint32(0)
 
@@ -192,6 +168,7 @@ class Execution:
     def assertion_failed(
         self, message: Any, file: Any, line: Any, function: Any, size: Any, lanes: Lanes, at: int
     ) -> None:
+        """__assertfail(message, file, line, function, character size): an assert does not hold."""
         condition = self.text(int(message if message.ndim == 0 else message[0]))
         place = self.wave.place(int(lanes.indices()[0]))
         more = f" (and {lanes.count - 1} more threads)" if lanes.count > 1 else ""
@@ -204,15 +181,23 @@ class Execution:
             place=place,
         )
 
-    def trap(self, lanes: Lanes, line: int, guard: Any) -> None:
+    def trap(self, lanes: Lanes, line: int, guard: Any, asked: bool) -> None:
+        """The program asked for it, or a lane is where the compiler holds that none can be."""
         if guard is not None and not guard.any():
             return
-        place = self.wave.place(int(lanes.indices()[0]))
+        first = 0 if guard is None or guard.ndim == 0 else int(np.argmax(guard))
+        place = self.wave.place(int(lanes.indices()[first]))
+        if asked:
+            what = f"{place} executes a trap"
+            expected = "A trap ends the kernel: the program asked for it."
+            advice = "Look for __trap() here, and for the condition that leads to it."
+        else:
+            what = f"{place} takes a path that the compiler holds impossible"
+            expected = "No thread gets there: the compiler has left out what would follow."
+            advice = (
+                "Look for an access through a pointer that is null there, a division by zero, or "
+                "__builtin_unreachable()."
+            )
         raise KernelFault(
-            FaultKind.TRAP,
-            f"{place} executes a trap",
-            line=line,
-            expected="A trap ends the kernel: the program asked for it.",
-            advice="Look for __trap() here, or a path that the compiler holds impossible.",
-            place=place,
+            FaultKind.TRAP, what, line=line, expected=expected, advice=advice, place=place
         )

@@ -32,10 +32,6 @@ class Lanes:
         self._groups: dict[int, int] = {}
         self._rows: dict[int, tuple[NDArray[np.intp], NDArray[np.intp], int]] = {}
 
-    @property
-    def everything(self) -> bool:
-        return self.index is None
-
     def indices(self) -> NDArray[np.intp]:
         return np.arange(self.whole, dtype=np.intp) if self.index is None else self.index
 

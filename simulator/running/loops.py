@@ -1,9 +1,11 @@
 """Loops that wait, and loops that never end.
 
 A lane that comes back to a loop's header with the same registers and unchanged memory will do the
-same for ever: it is parked until memory changes. If nobody else is left to change it, the loop is
-endless, and that is proven, not guessed. A loop whose registers do change is only stopped by the
-time limit.
+same for ever, if nothing but memory can tell it of the others: it is parked until memory changes.
+In a loop that meets the warp (a vote, a shuffle) or the block (a barrier), lanes learn of each
+other there too: so they are parked only when every live lane of their warp, or of their block, has
+come back unchanged. If nobody else is left to change memory, the loop is endless, and that is
+proven, not guessed. A loop whose registers do change is only stopped by the time limit.
 """
 
 from dataclasses import dataclass
@@ -11,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from simulator.faults import FaultKind, KernelFault
+from simulator.faults import FaultKind, KernelFault, short
 from simulator.running.execution import Execution
-from simulator.running.lanes import Lanes
-from simulator.translating.control_flow import may_wait, reads_clock
+from simulator.running.lanes import WARP, Lanes
+from simulator.running.wave import unravel
+from simulator.translating.control_flow import Company
 from simulator.translating.program import Program
 
 _WAITING_LOOP = 8  # visits before a loop that may wait is looked at, each time
@@ -30,18 +33,19 @@ class _Snapshot:
 
 
 class LoopWatch:
+    """Watches who comes back to the headers of loops.
+
+    parked  lanes that only a change of memory can wake: header, lanes, changes so far
+    """
+
     def __init__(self, program: Program, run: Execution) -> None:
         self.program = program
         self.run = run
-        self.parked: list[tuple[int, Lanes, int]] = []  # basic block, lanes, changes of memory
+        self.parked: list[tuple[int, Lanes, int]] = []
         self._visits: dict[int, int] = {}
         self._snapshots: dict[int, _Snapshot] = {}
         self._resting: list[tuple[int, Lanes]] = []
-        blocks = program.blocks
-        self._waits = {
-            n: may_wait(program.entry, blocks, b) for n, b in enumerate(blocks) if b.is_loop_header
-        }
-        self._timed = {n for n in self._waits if reads_clock(program.entry, blocks, blocks[n])}
+        self._loops = {n: b.loop for n, b in enumerate(program.basic_blocks) if b.loop is not None}
 
     def wake(self, ready: dict[int, list[Lanes]]) -> None:
         """Let parked lanes run again if memory has changed since they were parked."""
@@ -63,25 +67,24 @@ class LoopWatch:
         if others and visits % _OTHERS_TURN == 0:
             self._resting.append((number, lanes))
             return None
-        if number in self._timed:
-            return lanes
-        if visits < (_WAITING_LOOP if self._waits[number] else _ANY_LOOP):
+        loop = self._loops[number]
+        if loop.reads_clock or visits < (_WAITING_LOOP if loop.may_wait else _ANY_LOOP):
             return lanes
         self.run.memory.watch = True
-        if not self._waits[number] and visits % _ANY_LOOP > 1:
+        if not loop.may_wait and visits % _ANY_LOOP > 1:
             return lanes
         return self._look(number, lanes)
 
     def _look(self, number: int, lanes: Lanes) -> Lanes | None:
         """Park the lanes that come back unchanged."""
-        registers = sorted(self.program.blocks[number].live_in)
+        registers = sorted(self.program.basic_blocks[number].live_in)
         values = [self.run.registers.read(r, lanes, _ANY) for r in registers]
         changes = self.run.memory.changes
         before = self._snapshots.get(number)
         self._snapshots[number] = _Snapshot(lanes, values, changes)
         if before is None or before.changes != changes:
             return lanes
-        same = self._unchanged(before, lanes, values)
+        same = self._with_company(number, lanes, self._unchanged(before, lanes, values))
         if not same.any():
             return lanes
         del self._snapshots[number]
@@ -106,17 +109,30 @@ class LoopWatch:
             same = same & equal
         return same
 
+    def _with_company(self, number: int, lanes: Lanes, same: Any) -> Any:
+        """Of the lanes that came back unchanged [count], those whose company all did."""
+        wave, met = self.run.wave, self._loops[number].company
+        if met is Company.NONE or not same.any():
+            return same
+        indices = lanes.indices()
+        if met is Company.WARP:
+            group, live = indices // WARP, wave.live_in_warp()
+        else:
+            group, live = wave.slot[indices], wave.live
+        unchanged = np.bincount(group[same], minlength=len(live))
+        return (unchanged == live)[group]
+
     def stuck(self) -> KernelFault:
         """Everybody who is left is parked."""
         number, lanes, _ = self.parked[0]
         place = self.run.wave.place(int(lanes.indices()[0]))
         count = sum(p[1].count for p in self.parked)
         line = self._line(number)
-        if self._waits[number]:
+        if self._loops[number].may_wait:
             return KernelFault(
                 FaultKind.DEADLOCK,
                 f"{count} threads, {place} among them, wait in a loop for memory to change, "
-                "and nobody is left to change it",
+                f"and nobody is left to change it{self._not_started()}",
                 line=line,
                 expected="Whoever is waited for runs and writes the value.",
                 advice="Ask who should write it, and whether that thread can have started yet.",
@@ -132,9 +148,24 @@ class LoopWatch:
             place=place,
         )
 
+    def _not_started(self) -> str:
+        """Who cannot be waited for: the blocks that start when some of these have ended."""
+        later, grid = self.run.wave.later, self.run.wave.grid
+        if not len(later):
+            return ""
+        first, last = short(unravel(int(later.min()), grid)), short(unravel(int(later.max()), grid))
+        if len(later) == 1:
+            names = f"block {first} has"
+        elif later.max() - later.min() == len(later) - 1:
+            names = f"blocks {first} .. {last} have"
+        else:
+            names = f"{len(later)} blocks, {first} among them, have"
+        together = len(self.run.wave.blocks)
+        return f"; {names} not started: only {together} {'are' if together > 1 else 'is'} resident"
+
     def out_of_time(self, number: int, lanes: Lanes, seconds: float) -> KernelFault:
         place = self.run.wave.place(int(lanes.indices()[0]))
-        headers = [n for n, b in enumerate(self.program.blocks) if number in b.loop]
+        headers = [n for n, loop in self._loops.items() if number in loop.members]
         header = max(headers, key=lambda n: self._visits.get(n, 0), default=None)
         turns = self._visits.get(header, 0) if header is not None else 0
         return KernelFault(
@@ -148,13 +179,12 @@ class LoopWatch:
 
     def _line(self, number: int) -> int | None:
         """The first line of a loop that the compiler names."""
-        block = self.program.blocks[number]
-        instructions = self.program.entry.instructions
+        loop = self._loops.get(number)
         lines = [
-            i.line
-            for n in (block.loop or [number])
-            for i in instructions[self.program.blocks[n].first : self.program.blocks[n].end]
-            if i.line
+            instruction.line
+            for member in (loop.members if loop else [number])
+            for instruction in self.program.instructions_of(member)
+            if instruction.line
         ]
         return min(lines) if lines else None
 

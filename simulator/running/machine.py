@@ -23,6 +23,12 @@ _LOOK_AT_THE_CLOCK = 64  # basic blocks between two looks
 
 
 class Machine:
+    """One wave on its way from the first basic block to the last return.
+
+    ready      lanes that may run now, by basic block
+    gathering  lanes that wait for the others of their warp, by basic block
+    """
+
     def __init__(
         self, program: Program, run: Execution, observers: list[Observer], seconds: float
     ) -> None:
@@ -30,13 +36,13 @@ class Machine:
         self.run = run
         self.wave = run.wave
         self.ready: dict[int, list[Lanes]] = {0: [run.wave.start]}
-        self.barriers = Barriers(program, run.wave, listeners(observers, "barrier_passed"))
+        self.barriers = Barriers(program, run.wave, run.registers)
         self.loops = LoopWatch(program, run)
-        self.held: dict[int, list[Lanes]] = {}  # lanes that wait for their warp, by basic block
+        self.gathering: dict[int, list[Lanes]] = {}
         self._forced: set[int] = set()  # basic blocks whose lanes go on without their warp
         self.deadline = time.monotonic() + seconds
         self.seconds = seconds
-        self._block_ran = listeners(observers, "block_ran")
+        self._basic_block_ran = listeners(observers, "basic_block_ran")
         self._branched = listeners(observers, "branched")
 
     def finish(self) -> None:
@@ -56,15 +62,15 @@ class Machine:
                 raise self.loops.out_of_time(number, lanes, self.seconds)
 
     def _step(self, number: int, lanes: Lanes) -> None:
-        block = self.program.blocks[number]
-        first = self.program.entry.instructions[block.first]
-        if block.is_loop_header:
+        block = self.program.basic_blocks[number]
+        first = self.program.instructions[block.first]
+        if block.loop is not None:
             staying = self.loops.visit(number, lanes, bool(self.ready))
             if staying is None:
                 return
             lanes = staying
         if meets_block(first):
-            for tell in self._block_ran:
+            for tell in self._basic_block_ran:
                 tell(number, lanes)
             released = self.barriers.arrive(number, lanes)
             self._continue(released)
@@ -75,10 +81,10 @@ class Machine:
                 return
             lanes = here
         self._forced.discard(number)
-        for tell in self._block_ran:
+        for tell in self._basic_block_ran:
             tell(number, lanes)
         leaves = self.program.functions[number](self.run.registers, lanes, self.run)
-        last = self.program.entry.instructions[block.end - 1]
+        last = self.program.instructions[block.end - 1]
         if last.parts[0] in ("ret", "exit"):
             self._return(number, lanes, leaves)
         elif last.parts[0] == "bra" and last.guard is not None:
@@ -93,17 +99,17 @@ class Machine:
 
     def _continue(self, released: list[tuple[int, Lanes]]) -> None:
         for number, lanes in released:
-            block = self.program.blocks[number]
-            if reduces(self.program.entry.instructions[block.first]):
+            block = self.program.basic_blocks[number]
+            if reduces(self.program.instructions[block.first]):
                 self.program.functions[number](self.run.registers, lanes, self.run)
-            self._go(self.program.blocks[number].successors[0], lanes)
+            self._go(self.program.basic_blocks[number].successors[0], lanes)
 
     def _leave(self, lanes: Lanes) -> None:
         self.wave.leave(lanes)
         self._continue(self.barriers.recheck())
 
     def _return(self, number: int, lanes: Lanes, leaves: Any) -> None:
-        successors = self.program.blocks[number].successors
+        successors = self.program.basic_blocks[number].successors
         if leaves is None:
             self._leave(lanes)
         elif leaves.ndim == 0:
@@ -119,10 +125,10 @@ class Machine:
                 self._go(successors[0], rest)
 
     def _branch(self, number: int, lanes: Lanes, taken: Any) -> None:
-        block = self.program.blocks[number]
+        block = self.program.basic_blocks[number]
         target, through = block.successors[0], block.successors[-1]
         if taken.ndim:
-            last = self.program.entry.instructions[block.end - 1]
+            last = self.program.instructions[block.end - 1]
             for tell in self._branched:
                 tell(last, taken, lanes)
             count = int(np.count_nonzero(taken))
@@ -138,8 +144,8 @@ class Machine:
         """The lanes whose whole warp is here; the others are held."""
         if lanes.index is None:
             return lanes
-        if number in self.held:
-            lanes = merge([lanes, *self.held.pop(number)])
+        if number in self.gathering:
+            lanes = merge([lanes, *self.gathering.pop(number)])
             if lanes.index is None:
                 return lanes
         warp = lanes.indices() >> 5
@@ -148,14 +154,14 @@ class Machine:
         if complete.all():
             return lanes
         here, waiting = lanes.split(complete)
-        self.held[number] = [waiting]
+        self.gathering[number] = [waiting]
         return here if here.count else None
 
     def _unblock(self) -> bool:
         """Nobody is ready: let held lanes go on without their warp, or say who waits for what."""
-        if self.held:
-            number = min(self.held)
-            self.ready[number] = self.held.pop(number)
+        if self.gathering:
+            number = min(self.gathering)
+            self.ready[number] = self.gathering.pop(number)
             self._forced = {number}
             return True
         # Who waits at one barrier waits for those in a loop: what those wait for is the cause.

@@ -4,6 +4,7 @@ What the hardware would trap on is raised here, because NumPy could not go on ei
 outside its buffer, a misaligned one. What hardware lets slip is left to observers.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -121,14 +122,14 @@ class Memory:
 
     def elements(
         self, access: Access, base: Any, offset: int, lanes: Lanes
-    ) -> tuple[NDArray[Any], Any]:
-        """(a view of the memory, the index of each lane's element in it): for atomics.
+    ) -> tuple[NDArray[Any], Any, Space]:
+        """(a view of the memory, the index of each lane's element in it, its space): for atomics.
 
         The lanes must aim at one region: see `apart`.
         """
         access, known = self._resolve(access, base, offset, lanes)
         buffer, shift, index = self._elements(access, known, offset)
-        return buffer.view(access.element, shift), index
+        return buffer.view(access.element, shift), index, access.space
 
     # ---- from addresses to elements
 
@@ -149,7 +150,7 @@ class Memory:
         known.count_from(origin)
         self._check_alignment(access, known, offset, None if owned else (buffer, origin))
         if self._hear:
-            event = MemoryEvent(access, access.space, known, offset, known.lanes, buffer)
+            event = MemoryEvent(access, known, offset, known.lanes, buffer)
             for hear in self._hear:
                 hear(event)
         size = access.element.itemsize
@@ -206,7 +207,7 @@ class Memory:
         found = self.map.find(known.low + offset)
         if (
             found is None
-            or known.low + offset < found[1]
+            or known.low + offset < found[1] + found[0].origin
             or known.high + offset + access.bytes > found[1] + found[0].bytes
         ):
             raise out_of_bounds(self.wave, access, known, offset, found, 0)
@@ -242,6 +243,4 @@ def _of(starts: NDArray[np.int64], lanes: Lanes) -> NDArray[np.int64]:
 
 
 def _in_space(access: Access, space: Space) -> Access:
-    return Access(
-        access.instruction, space, access.kind, access.element, access.count, access.strong
-    )
+    return replace(access, space=space)

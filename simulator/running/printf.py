@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from simulator.running.execution import Execution
 
 LIMIT = 1 << 20  # characters; CUDA's own buffer holds 1 MiB by default
-_CONVERSION = re.compile(r"%([-+ #0]*\d*(?:\.\d+)?)(hh|h|ll|l|z|j|t)?([diouxXeEfFgGaAcsp%])")
+_CONVERSION = re.compile(
+    r"%([-+ #0]*)(\d*|\*)(?:\.(\d*|\*))?(hh|h|ll|l|z|j|t)?([diouxXeEfFgGaAcsp%])"
+)
 
 
 def text_at(addresses: AddressMap, pointer: int) -> str:
@@ -57,16 +59,30 @@ class Printer:
 def _format(run: "Execution", pattern: str, memory: Any, offset: int) -> str:
     """Arguments are packed at their natural alignment; a float has been promoted to double."""
 
-    def convert(found: re.Match[str]) -> str:
+    def argument(size: int) -> Any:
         nonlocal offset
-        flags, length, kind = found.groups()
-        if kind == "%":
-            return "%"
-        wide = kind in "eEfFgGaAsp" or length in ("l", "ll", "z", "j", "t")
-        size = 8 if wide else 4
         offset = -(-offset // size) * size
         raw = memory[offset : offset + size]
         offset += size
+        return raw
+
+    def number_or_star(text: str | None) -> int | None:
+        """A width or a precision: `*` takes it from the arguments."""
+        if text == "*":
+            return int(argument(4).view(np.int32)[0])
+        return None if text is None else int(text or 0)
+
+    def convert(found: re.Match[str]) -> str:
+        flags, width_text, precision_text, length, kind = found.groups()
+        if kind == "%":
+            return "%"
+        width, precision = number_or_star(width_text) or 0, number_or_star(precision_text)
+        flags += "-" * (width < 0) + (str(abs(width)) if width else "")
+        if precision is not None and precision >= 0:
+            flags += f".{precision}"
+        wide = kind in "eEfFgGaAsp" or length in ("l", "ll", "z", "j", "t")
+        size = 8 if wide else 4
+        raw = argument(size)
         if kind in "eEfFgG":
             return str(f"%{flags}{kind}" % float(raw.view(np.float64)[0]))
         if kind in "aA":

@@ -15,19 +15,26 @@ from simulator.running.lanes import Lanes
 
 
 class Registers:
+    """Each register by its name in PTX: values for all lanes, or for the set that wrote it last.
+
+    _full     an array [lanes of the wave], or a scalar
+    _compact  what one set of lanes holds: the set, its values [count], whether it wrote them
+    _owned    names of full arrays that nobody else refers to
+    """
+
     def __init__(self, whole: int, cache: AddressCache) -> None:
         self._whole = whole
         self._cache = cache
         self._full: dict[str, Any] = {}
-        self._held: dict[str, tuple[Lanes, Any, bool]] = {}  # lanes, values [count], written here
-        self._owned: set[str] = set()  # full arrays that nobody else refers to
+        self._compact: dict[str, tuple[Lanes, Any, bool]] = {}
+        self._owned: set[str] = set()
 
     def read(self, name: str, lanes: Lanes, dtype: np.dtype[Any]) -> Any:
         """The register's values [count], or a scalar. One that was never written reads zero."""
-        held = self._held.get(name)
-        if held is not None:
-            if held[0] is lanes:
-                return held[1]
+        compact = self._compact.get(name)
+        if compact is not None:
+            if compact[0] is lanes:
+                return compact[1]
             self._spread(name)
         value = self._full.get(name)
         if value is None:
@@ -38,35 +45,40 @@ class Registers:
         if value.ndim == 0:
             return value
         gathered = value[lanes.index]
-        self._held[name] = (lanes, gathered, False)
+        self._compact[name] = (lanes, gathered, False)
         return gathered
+
+    def is_uniform(self, name: str) -> bool:
+        """Whether no lane's value differs, as far as the register file knows; a number is so."""
+        value = self._full.get(name)
+        return name not in self._compact and (value is None or value.ndim == 0)
 
     def write(self, name: str, value: Any, lanes: Lanes) -> None:
         if lanes.index is None:
-            self._held.pop(name, None)
+            self._compact.pop(name, None)
             self._owned.discard(name)
             self._full[name] = value
             return
-        held = self._held.get(name)
-        if held is not None and held[0] is not lanes:
+        compact = self._compact.get(name)
+        if compact is not None and compact[0] is not lanes:
             self._spread(name)
-        self._held[name] = (lanes, value, True)
+        self._compact[name] = (lanes, value, True)
 
     def drop(self, names: tuple[str, ...], lanes: Lanes) -> None:
         """These registers are dead for `lanes`; if that is every lane, free them."""
         if lanes.index is None:
             for name in names:
                 self._full.pop(name, None)
-                self._held.pop(name, None)
+                self._compact.pop(name, None)
         else:
             for name in names:
-                held = self._held.get(name)
-                if held is not None and held[0] is lanes:
-                    del self._held[name]
+                compact = self._compact.get(name)
+                if compact is not None and compact[0] is lanes:
+                    del self._compact[name]
 
     def _spread(self, name: str) -> None:
         """Write what one set of lanes holds into the full array."""
-        lanes, values, written = self._held.pop(name)
+        lanes, values, written = self._compact.pop(name)
         if not written:
             return
         full = self._full.get(name)

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.running.lanes import WARP, Lanes
+from simulator.running.wave import POISON
 
 Values = NDArray[Any]
 EVERY_LANE = 0xFFFF_FFFF
-POISON = 0xFFFF_FFFF  # what a lane that is not here gives: NaN in a float, -1 in an int
+POISON_WORD = np.uint32(POISON * 0x0101_0101)  # what a lane that is not here gives
 
 
 def _everyone(values: Any, lanes: Lanes, fill: Any) -> NDArray[Any]:
@@ -40,10 +41,8 @@ def present(lanes: Lanes) -> NDArray[np.uint32]:
     return np.packbits(rows, axis=1, bitorder="little").view(np.uint32).reshape(-1)
 
 
-def shuffle(mode: str, value: Any, b: Any, c: Any, lanes: Lanes) -> tuple[Any, Any]:
-    """(the value of the lane that each lane names, whether that lane is in range)."""
-    if value.ndim == 0 and value.dtype.kind != "V":
-        value = np.full(lanes.count, value)
+def source_lanes(mode: str, b: Any, c: Any, lanes: Lanes) -> tuple[Values, Values]:
+    """(the lane of its warp that each lane reads, whether the one it asks for is in range)."""
     lane = lanes.indices() & 31
     b = b.astype(np.int64) & 31
     clamp = c.astype(np.int64) & 31
@@ -56,14 +55,20 @@ def shuffle(mode: str, value: Any, b: Any, c: Any, lanes: Lanes) -> tuple[Any, A
     else:
         source = {"down": lane + b, "bfly": lane ^ b, "idx": first | (b & ~segment)}[mode]
         valid = source <= last
-    source = np.where(valid, source, lane)
+    return np.where(valid, source, lane), valid
+
+
+def shuffle(value: Any, source: Values, unnamed: Values | None, lanes: Lanes) -> Values:
+    """The value of the lane that each lane reads; poison from one it has not named, or gone."""
+    if value.ndim == 0:
+        value = np.full(lanes.count, value)
     if lanes.index is None:
-        taken = value[(lanes.indices() & ~31) + source]
+        taken: Values = value[(lanes.indices() & ~31) + source]
     else:
-        full = np.full(lanes.whole, POISON, value.dtype)
+        full = np.full(lanes.whole, POISON_WORD, value.dtype)
         full[lanes.index] = value
         taken = full[(lanes.index & ~31) + source]
-    return taken, valid
+    return taken if unnamed is None else np.where(unnamed, value.dtype.type(POISON_WORD), taken)
 
 
 def vote(mode: str, predicate: Any, mask: Any, lanes: Lanes) -> Any:

@@ -10,7 +10,7 @@ from simulator.faults import Coordinate, Place
 from simulator.running.lanes import WARP, Lanes
 
 SMS = 132  # multiprocessors of the virtual device, as on an H100 or H200
-SHARED_POISON = 0xFF  # reads as NaN in a float, as -1 in an int
+POISON = 0xFF  # each byte that nobody has written: NaN in a float, -1 in an int
 Dimensions = tuple[int, int, int]
 
 
@@ -20,6 +20,7 @@ class Wave:
     blocks  linear ids of the blocks, in the order of their lanes
     slot    [lanes] place of the lane's block in `blocks`
     thread  [lanes] linear id of the thread in its block; padding lies at or past the block's end
+    later   linear ids of the blocks that start only when all of this wave have ended
     """
 
     def __init__(
@@ -29,6 +30,8 @@ class Wave:
         block: Dimensions,
         shared_bytes: int,
         local_bytes: int,
+        dynamic_bytes: int = 0,
+        later: NDArray[np.int64] | None = None,
     ) -> None:
         self.grid, self.block, self.blocks = grid, block, blocks
         self.threads = block[0] * block[1] * block[2]  # in a block
@@ -45,11 +48,12 @@ class Wave:
             self.alive = self.thread < self.threads
             self.start = Lanes(np.flatnonzero(self.alive), self.size)
         self.live = np.full(len(blocks), self.threads)  # [blocks] threads that have not returned
-        self.shared_bytes = shared_bytes
+        self.later = blocks[:0] if later is None else later
+        self.shared_bytes, self.dynamic_bytes = shared_bytes, dynamic_bytes
         self.shared_stride = max(16, -(-shared_bytes // 128) * 128)
-        self.shared = np.full(len(blocks) * self.shared_stride, SHARED_POISON, np.uint8)
+        self.shared = np.full(len(blocks) * self.shared_stride, POISON, np.uint8)
         self.local_bytes = local_bytes
-        self.local = np.full(self.size * local_bytes, SHARED_POISON, np.uint8)
+        self.local = np.full(self.size * local_bytes, POISON, np.uint8)
         self._special: dict[str, Any] = {}
         self._live_in_warp: NDArray[np.int64] | None = None
 
@@ -66,9 +70,11 @@ class Wave:
 
     def place(self, lane: int) -> Place:
         """Which thread of which block a lane is."""
-        thread = int(self.thread[lane])
-        block = int(self.blocks[self.slot[lane]])
-        return Place(_unravel(block, self.grid), _unravel(thread, self.block))
+        thread = unravel(int(self.thread[lane]), self.block)
+        return Place(self.block_at(int(self.slot[lane])), thread)
+
+    def block_at(self, slot: int) -> Coordinate:
+        return unravel(int(self.blocks[slot]), self.grid)
 
     def live_in_warp(self) -> NDArray[np.int64]:
         """[warps] threads of each warp that have not returned."""
@@ -87,7 +93,8 @@ class Wave:
             self.live -= np.bincount(self.slot[lanes.index], minlength=len(self.live))
 
 
-def _unravel(linear: int, sizes: Dimensions) -> Coordinate:
+def unravel(linear: int, sizes: Dimensions) -> Coordinate:
+    """A linear id as coordinates, x first."""
     x, y, _ = sizes
     return linear % x, linear // x % y, linear // (x * y)
 
@@ -121,10 +128,9 @@ _SPECIAL_REGISTERS: dict[str, Callable[[Wave], Any]] = {
     "%smid":        lambda w: _block(w) % SMS,
     "%nsmid":       lambda w: SMS,
     "%gridid":      lambda w: 0,
-    "%clock":       lambda w: 0,  # the clocks are read from Execution
-    "%clock_hi":    lambda w: 0,
-    "%clock64":     lambda w: 0,
-    "%globaltimer": lambda w: 0,
+    "%dynamic_smem_size": lambda w: w.dynamic_bytes,
+    "%total_smem_size": lambda w: -(-w.shared_bytes // 128) * 128,  # allocated in 128 bytes
+    "%clock_hi":    lambda w: 0,  # the other clocks are read from Execution
     "WARP_SZ":      lambda w: WARP,
     "%lanemask_eq": lambda w: _bit(w, 1),
     "%lanemask_lt": lambda w: _bit(w, 1) - 1,
@@ -135,7 +141,7 @@ _SPECIAL_REGISTERS: dict[str, Callable[[Wave], Any]] = {
 # fmt: on
 _WIDE = frozenset(("%clock64", "%globaltimer", "%gridid"))
 CLOCKS = frozenset(("%clock", "%clock64", "%globaltimer"))
-SPECIAL_REGISTERS = frozenset(_SPECIAL_REGISTERS)
+SPECIAL_REGISTERS = CLOCKS | frozenset(_SPECIAL_REGISTERS)
 
 
 def special_type(name: str) -> str:

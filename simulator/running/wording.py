@@ -1,8 +1,10 @@
 """Sentences for addresses that went wrong: who, which element, of how many."""
 
+import math
+
 import numpy as np
 
-from simulator.faults import FaultKind, KernelFault
+from simulator.faults import FaultKind, KernelFault, Place
 from simulator.observing.events import Access, Kind, Space
 from simulator.running.addresses import Addresses
 from simulator.running.buffers import Buffer
@@ -39,15 +41,16 @@ def out_of_bounds(
         advice = "Check which pointer this is, and that the launch passes it in that place."
     else:
         buffer, base = found
-        bad = (addresses < base) | (addresses + access.bytes > base + buffer.bytes)
+        begin, end = base + buffer.origin, base + buffer.bytes
+        bad = (addresses < begin) | (addresses + access.bytes > end)
         first = int(np.argmax(bad))
         size = (buffer.element or access.element).itemsize
-        index = (int(addresses[first]) - base - buffer.origin) // size
+        index = (int(addresses[first]) - begin) // size
         count = (buffer.bytes - buffer.origin) // size
         plural = "" if count == 1 else "s"
         where = f"{buffer.name}[{index}]; {buffer.name} has {count} element{plural}"
-        advice = _advice(index, count, int(bad.sum()))
-    place = wave.place(int(known.lanes.indices()[first]))
+        advice = _advice(index, count, int(bad.sum()), wave, wave.place(_lane(known, first)))
+    place = wave.place(_lane(known, first))
     how_many = int(bad.sum()) if found or access.space in (Space.SHARED, Space.LOCAL) else 1
     others = f" ({how_many - 1} more threads of this instruction do so too)" if how_many > 1 else ""
     return KernelFault(
@@ -60,15 +63,28 @@ def out_of_bounds(
     )
 
 
-def _advice(index: int, count: int, lanes: int) -> str:
+def _lane(known: Addresses, position: int) -> int:
+    return int(known.lanes.indices()[position])
+
+
+def _advice(index: int, count: int, lanes: int, wave: Wave, place: Place) -> str:
+    """What to try: a missing guard only where the launch has threads to spare."""
     if index < 0:
         return (
             "The index is negative. Near -2^31 an int has overflowed: compute it in long long. "
             "Otherwise look at what is subtracted."
         )
+    if math.prod(wave.grid) * math.prod(wave.block) <= count:
+        return (
+            "There are no more threads than elements, so a guard would only hide this: work the "
+            "index out by hand for thread 0 of block 1, or print it."
+        )
     if index == count and lanes == 1:
         return "One past the end: is the guard i <= n where i < n is meant?"
-    return "The last block reaches past the end: guard the access with if (i < n)."
+    last = tuple(blocks - 1 for blocks in wave.grid)
+    if place.block == last:
+        return "The last block reaches past the end: guard the access with if (i < n)."
+    return "This is not the last block: look at how the index is made before you look at the guard."
 
 
 def misaligned(

@@ -10,6 +10,7 @@ both reach ("thread frontiers", Diamos et al., MICRO 2011).
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from simulator.reading.operands import read_and_written
 from simulator.reading.ptx import Entry, Instruction
@@ -21,8 +22,26 @@ _WARP_MEETINGS = ("shfl", "vote", "match", "redux", "wmma", "mma", "ldmatrix")
 _WAITING = frozenset(("atom", "volatile", "acquire", "relaxed"))
 
 
+class Company(Enum):
+    """With whom the lanes of a loop exchange values by other means than memory."""
+
+    NONE = auto()
+    WARP = auto()
+    BLOCK = auto()  # of CUDA
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    members: list[int]  # basic blocks
+    may_wait: bool  # it reads what other lanes may change: an atomic or a strong load
+    reads_clock: bool  # time passes in it though nothing else changes
+    company: Company
+
+
 @dataclass(slots=True)
 class BasicBlock:
+    """A straight run of instructions: entered at its first, left behind its last."""
+
     first: int  # index of its first instruction
     end: int  # one past its last
     successors: list[int]  # taken branch first, then fall through; numbers in the final order
@@ -30,8 +49,7 @@ class BasicBlock:
     live_out: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)  # before any write of the block itself
-    is_loop_header: bool = False
-    loop: list[int] = field(default_factory=list)  # of a header: the basic blocks of its loop
+    loop: Loop | None = None  # of a header
 
 
 def meets_block(instruction: Instruction) -> bool:
@@ -53,8 +71,7 @@ def basic_blocks(entry: Entry) -> list[BasicBlock]:
     for block in ordered:
         block.successors = [number[s] for s in block.successors]
     for header, members in loops.items():
-        blocks[header].is_loop_header = True
-        blocks[header].loop = sorted(number[m] for m in members)
+        blocks[header].loop = _loop(entry, ordered, sorted(number[m] for m in members))
     _find_live(entry, ordered)
     return ordered
 
@@ -178,19 +195,16 @@ def _find_live(entry: Entry, blocks: list[BasicBlock]) -> None:
                 changed = True
 
 
-def may_wait(entry: Entry, blocks: list[BasicBlock], header: BasicBlock) -> bool:
-    """Whether a loop reads what other lanes may change: an atomic or a strong load in its body."""
-    return any(
-        _WAITING & set(instruction.parts)
-        for member in header.loop
-        for instruction in entry.instructions[blocks[member].first : blocks[member].end]
-    )
-
-
-def reads_clock(entry: Entry, blocks: list[BasicBlock], header: BasicBlock) -> bool:
-    """Whether a loop looks at a clock: time passes though nothing else changes."""
-    return any(
-        CLOCKS & set(instruction.operands)
-        for member in header.loop
-        for instruction in entry.instructions[blocks[member].first : blocks[member].end]
+def _loop(entry: Entry, blocks: list[BasicBlock], members: list[int]) -> Loop:
+    instructions = [i for n in members for i in entry.instructions[blocks[n].first : blocks[n].end]]
+    company = Company.NONE
+    if any(meets_block(i) for i in instructions):
+        company = Company.BLOCK
+    elif any(meets_warp(i) or i.parts[0] == "activemask" for i in instructions):
+        company = Company.WARP
+    return Loop(
+        members,
+        may_wait=any(_WAITING & set(i.parts) for i in instructions),
+        reads_clock=any(CLOCKS & set(i.operands) for i in instructions),
+        company=company,
     )

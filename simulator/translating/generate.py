@@ -28,7 +28,7 @@ from simulator.reading.ptx import Entry, Instruction
 from simulator.reading.variables import integer
 from simulator.running.wave import SPECIAL_REGISTERS, special_type
 from simulator.translating.control_flow import BasicBlock, meets_block
-from simulator.translating.statements import STATEMENTS, choose
+from simulator.translating.statements import STATEMENTS, pick_side
 from simulator.types import DTYPES
 
 _IDENTIFIER = re.compile(r"\W")
@@ -42,7 +42,7 @@ class Generator:
     def __init__(self, entry: Entry, perturb: bool = False) -> None:
         self.entry = entry
         self.perturb = perturb  # move approximate results within their documented error
-        self.constants: dict[str, Any] = {"choose": choose, "np": np}
+        self.constants: dict[str, Any] = {"pick_side": pick_side, "np": np}
         self._numbers: dict[Any, str] = {}
         self._read = set().union(*(read_and_written(entry, i)[0] for i in entry.instructions))
         self.parameters = {p.name for p in entry.parameters}
@@ -90,7 +90,7 @@ class Generator:
         address = self.address_constant(name)
         if address is not None:
             return self.constant(np.uint64(address + offset).astype(dtype)[()])
-        if name in self.entry.variables or name in self.parameters:
+        if name in self.entry.outside.variables or name in self.parameters:
             return f"run.address_of({name!r}, {offset})"
         return self.constant(literal(operand, dtype))
 
@@ -126,7 +126,7 @@ class Generator:
             expression = self.cast(expression, result, held)
         name = self.variable(register)
         if guard is not None:
-            expression = f"choose({guard}, {expression}, {name})"
+            expression = f"pick_side({guard}, {expression}, {name})"
         return f"{name} = {expression}"
 
     def guard_of(self, instruction: Instruction) -> str | None:
@@ -150,9 +150,11 @@ class Generator:
             if instruction.parts[0] in ("bra", "ret", "exit"):
                 leaves = self.guard_of(instruction) or "None"
                 continue
-            if meets_block(instruction) and "sync" in instruction.parts:
-                continue  # the machine's business
             try:
+                if meets_block(instruction) and instruction.guard is not None:
+                    raise UnknownInstruction(f"{instruction.opcode} behind a guard")
+                if meets_block(instruction) and "sync" in instruction.parts:
+                    continue  # the machine's business
                 lines += [f"    {line}" for line in self.statement(instruction)]
             except UnknownInstruction as unknown:
                 unknown.line = instruction.line
@@ -174,11 +176,7 @@ class Generator:
     def statement(self, instruction: Instruction) -> list[str]:
         """The lines of one instruction."""
         special = STATEMENTS.get(instruction.parts[0])
-        if special is not None:
-            lines = special(self, instruction)
-            if lines is not None:
-                return lines
-        return self._arithmetic(instruction)
+        return special(self, instruction) if special else self._arithmetic(instruction)
 
     def _arithmetic(self, instruction: Instruction) -> list[str]:
         if not instruction.operands:
@@ -198,7 +196,8 @@ class Generator:
             results.append((CARRY, np.dtype(bool)))
         guard = self.guard_of(instruction)
         if len(results) == 1:
-            return [self.assign(*results[0][:1], call, results[0][1], guard)]
+            target, dtype = results[0]
+            return [self.assign(target, call, dtype, guard)]
         lines = [f"t = {call}"]
         for k, (target, dtype) in enumerate(results):
             lines.append(self.assign(target, f"t[{k}]", dtype, guard))

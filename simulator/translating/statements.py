@@ -1,7 +1,6 @@
 """Instructions that are more than arithmetic, as lines of generated code.
 
-Each function takes the generator and an instruction and returns the lines, or None where the
-opcode table serves after all.
+Each function takes the generator and an instruction and returns the lines.
 """
 
 from collections.abc import Callable
@@ -11,6 +10,7 @@ import numpy as np
 
 from simulator.instructions.rows import UnknownInstruction
 from simulator.observing.events import Access, Kind, Space
+from simulator.reading.body import UNREACHABLE
 from simulator.reading.operands import address, destinations, elements
 from simulator.reading.ptx import Instruction
 from simulator.running.buffers import LOCAL_WINDOW, SHARED_WINDOW
@@ -30,18 +30,18 @@ _WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
 _ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "inc", "dec", "cas")
 
 
-def choose(mask: Any, yes: Any, no: Any) -> Any:
+def pick_side(mask: Any, yes: Any, no: Any) -> Any:
     """np.where, but a scalar mask picks one side whole."""
     if mask.ndim == 0:
         return yes if mask else no
     return np.where(mask, yes, no)
 
 
-def _access(instruction: Instruction, kind: Kind, count: int) -> Access:
+def _access(instruction: Instruction, kind: Kind, count: int, reads: bool) -> Access:
     parts = instruction.parts
     space = next((_SPACES[p] for p in parts if p in _SPACES), Space.GENERIC)
     strong = kind is Kind.ATOMIC or bool(_STRONG & set(parts))
-    return Access(instruction, space, kind, DTYPES[parts[-1]], count, strong)
+    return Access(instruction, space, kind, DTYPES[parts[-1]], count, strong, reads)
 
 
 def _base(generator: "Generator", operand: str, space: Space) -> tuple[str, int]:
@@ -58,7 +58,7 @@ def _base(generator: "Generator", operand: str, space: Space) -> tuple[str, int]
     return generator.value(where.base, "u64" if wide else "u32"), where.offset
 
 
-def load(generator: "Generator", instruction: Instruction) -> list[str] | None:
+def load(generator: "Generator", instruction: Instruction) -> list[str]:
     target, source = instruction.operands[:2]
     dtype = DTYPES[instruction.parts[-1]]
     guard = generator.guard_of(instruction)
@@ -73,7 +73,7 @@ def load(generator: "Generator", instruction: Instruction) -> list[str] | None:
             lines.append(generator.assign(register, value, dtype, guard))
         return lines
     targets = elements(target)
-    access = _access(instruction, Kind.LOAD, len(targets))
+    access = _access(instruction, Kind.LOAD, len(targets), reads=True)
     base, offset = _base(generator, source, access.space)
     call = f"run.memory.load({generator.constant(access)}, {base}, {offset}, lanes, {guard})"
     lines = [f"t = {call}"]
@@ -83,13 +83,13 @@ def load(generator: "Generator", instruction: Instruction) -> list[str] | None:
     return lines
 
 
-def store(generator: "Generator", instruction: Instruction) -> list[str] | None:
+def store(generator: "Generator", instruction: Instruction) -> list[str]:
     target, source = instruction.operands[:2]
     type_ = instruction.parts[-1]
     if instruction.parts[1] == "param":
         return [f"p_{address(target).base} = {generator.value(source, type_)}"]
     sources = elements(source)
-    access = _access(instruction, Kind.STORE, len(sources))
+    access = _access(instruction, Kind.STORE, len(sources), reads=False)
     base, offset = _base(generator, target, access.space)
     values = ", ".join(generator.value(s, type_) for s in sources)
     guard = generator.guard_of(instruction)
@@ -97,7 +97,7 @@ def store(generator: "Generator", instruction: Instruction) -> list[str] | None:
     return [f"run.memory.store({name}, {base}, {offset}, ({values},), lanes, {guard})"]
 
 
-def atomic(generator: "Generator", instruction: Instruction) -> list[str] | None:
+def atomic(generator: "Generator", instruction: Instruction) -> list[str]:
     parts = instruction.parts
     name = next((p for p in parts if p in _ATOMICS), None)
     if name is None or parts[-1] in ("bf16x2", "bf16", "b128"):
@@ -107,11 +107,12 @@ def atomic(generator: "Generator", instruction: Instruction) -> list[str] | None
     returns = parts[0] == "atom"
     target = instruction.operands[0] if returns else "_"
     pointer, *sources = instruction.operands[1 if returns else 0 :]
-    access = _access(instruction, Kind.ATOMIC, 1)
+    wanted = target != "_" and generator.is_read(target)
+    # An exchange whose old value nobody wants is a store.
+    access = _access(instruction, Kind.ATOMIC, 1, reads=wanted or name != "exch")
     base, offset = _base(generator, pointer, access.space)
     values = ", ".join(generator.value(s, parts[-1]) for s in sources)
     guard = generator.guard_of(instruction)
-    wanted = target != "_" and generator.is_read(target)
     call = (
         f"run.atomic({generator.constant(access)}, {name!r}, {base}, {offset}, ({values},), "
         f"lanes, {guard}, {wanted})"
@@ -121,7 +122,7 @@ def atomic(generator: "Generator", instruction: Instruction) -> list[str] | None
     return [generator.assign(target, call, access.element, guard)]
 
 
-def move(generator: "Generator", instruction: Instruction) -> list[str] | None:
+def move(generator: "Generator", instruction: Instruction) -> list[str]:
     target, source = instruction.operands
     type_ = instruction.parts[-1]
     guard = generator.guard_of(instruction)
@@ -147,14 +148,14 @@ def move(generator: "Generator", instruction: Instruction) -> list[str] | None:
             shift = generator.constant(np.array(8 * width * k, f"u{dtype.itemsize}")[()])
             pieces.append(f"({piece} << {shift})" if k else piece)
         packed = np.dtype(f"u{dtype.itemsize}")
-        return [generator.assign(target, " | ".join(pieces).join("()"), packed, guard)]
+        return [generator.assign(target, f"({' | '.join(pieces)})", packed, guard)]
     if generator.is_register(source) and generator.is_register(target):
         held = generator.held_as[source]
         return [generator.assign(target, generator.variable(source), held, guard)]
     return [generator.assign(target, generator.value(source, type_), dtype, guard)]
 
 
-def convert_address(generator: "Generator", instruction: Instruction) -> list[str] | None:
+def convert_address(generator: "Generator", instruction: Instruction) -> list[str]:
     """cvta: shared and local memory have windows in the generic addresses."""
     target, source = instruction.operands
     parts = instruction.parts
@@ -167,7 +168,7 @@ def convert_address(generator: "Generator", instruction: Instruction) -> list[st
     return [generator.assign(target, value, np.dtype(np.uint64), guard)]
 
 
-def call(generator: "Generator", instruction: Instruction) -> list[str] | None:
+def call(generator: "Generator", instruction: Instruction) -> list[str]:
     operands = instruction.operands
     names = [o for o in operands if not o.startswith("(")]
     arguments = operands[-1].strip("()").split(",") if operands[-1].startswith("(") else []
@@ -181,7 +182,7 @@ def call(generator: "Generator", instruction: Instruction) -> list[str] | None:
     raise UnknownInstruction(f"{instruction.opcode} {names[0] if names else ''}".strip())
 
 
-def shuffle(generator: "Generator", instruction: Instruction) -> list[str] | None:
+def shuffle(generator: "Generator", instruction: Instruction) -> list[str]:
     targets = destinations(instruction.operands[0])
     _, value, b, c, mask = instruction.operands
     mode = instruction.parts[2]
@@ -195,7 +196,7 @@ def shuffle(generator: "Generator", instruction: Instruction) -> list[str] | Non
     return lines
 
 
-def vote(generator: "Generator", instruction: Instruction) -> list[str] | None:
+def vote(generator: "Generator", instruction: Instruction) -> list[str]:
     target, predicate, mask = instruction.operands
     mode = instruction.parts[2]
     arguments = f"{generator.value(predicate, 'pred')}, {generator.value(mask, 'b32')}"
@@ -204,7 +205,7 @@ def vote(generator: "Generator", instruction: Instruction) -> list[str] | None:
     return [generator.assign(target, call_text, dtype, generator.guard_of(instruction))]
 
 
-def match(generator: "Generator", instruction: Instruction) -> list[str] | None:
+def match(generator: "Generator", instruction: Instruction) -> list[str]:
     targets = destinations(instruction.operands[0])
     _, value, mask = instruction.operands
     width = f"b{8 * DTYPES[instruction.parts[-1]].itemsize}"
@@ -218,7 +219,7 @@ def match(generator: "Generator", instruction: Instruction) -> list[str] | None:
     return lines
 
 
-def reduce(generator: "Generator", instruction: Instruction) -> list[str] | None:
+def reduce(generator: "Generator", instruction: Instruction) -> list[str]:
     target, value, mask = instruction.operands
     type_ = instruction.parts[-1]
     arguments = f"{generator.value(value, type_)}, {generator.value(mask, 'b32')}"
@@ -226,13 +227,13 @@ def reduce(generator: "Generator", instruction: Instruction) -> list[str] | None
     return [generator.assign(target, text, DTYPES[type_], generator.guard_of(instruction))]
 
 
-def active_mask(generator: "Generator", instruction: Instruction) -> list[str] | None:
+def active_mask(generator: "Generator", instruction: Instruction) -> list[str]:
     target = instruction.operands[0]
     guard = generator.guard_of(instruction)
     return [generator.assign(target, "run.active_mask(lanes)", np.dtype(np.uint32), guard)]
 
 
-def barrier(generator: "Generator", instruction: Instruction) -> list[str] | None:
+def barrier(generator: "Generator", instruction: Instruction) -> list[str]:
     if instruction.parts[1] == "warp":
         mask = generator.value(instruction.operands[0], "b32")
         return [f"run.meet({instruction.index}, {mask}, lanes)"]
@@ -245,16 +246,17 @@ def barrier(generator: "Generator", instruction: Instruction) -> list[str] | Non
     raise UnknownInstruction(instruction.opcode)
 
 
-def nothing(generator: "Generator", instruction: Instruction) -> list[str] | None:
+def nothing(generator: "Generator", instruction: Instruction) -> list[str]:
     """A hint or an ordering: no value changes."""
     return []
 
 
-def trap(generator: "Generator", instruction: Instruction) -> list[str] | None:
-    return [f"run.trap(lanes, {instruction.line}, {generator.guard_of(instruction)})"]
+def trap(generator: "Generator", instruction: Instruction) -> list[str]:
+    guard, asked = generator.guard_of(instruction), instruction.opcode != UNREACHABLE
+    return [f"run.trap(lanes, {instruction.line}, {guard}, {asked})"]
 
 
-STATEMENTS: dict[str, Callable[["Generator", Instruction], list[str] | None]] = {
+STATEMENTS: dict[str, Callable[["Generator", Instruction], list[str]]] = {
     "ld": load,
     "ldu": load,
     "st": store,

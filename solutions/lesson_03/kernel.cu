@@ -8,8 +8,8 @@
 //
 //   a, b    float[n]   read, any value, NaN and infinities too
 //   c       float[n]   written; c may be the same array as a or b
-//   n       1 .. 2^31 - 1
-//   grid    at least n threads in all
+//   n       1 .. 2^31 - 1024
+//   grid    ceil(n / blockDim.x)
 extern "C" __global__
 void vec_add(const float* a, const float* b, float* c, int n)
 {
@@ -24,7 +24,8 @@ void vec_add(const float* a, const float* b, float* c, int n)
 //   x       float[n]   read
 //   y       float[n]   read and written
 //   a       any value; 0 too, and 0 * infinity is NaN
-//   grid    at least n threads in all
+//   n       1 .. 2^31 - 1024
+//   grid    ceil(n / blockDim.x)
 extern "C" __global__
 void axpy(const float* x, float* y, float a, int n)
 {

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from harness.lessons import progress
 from harness.telling import invocation
-from tests.harness.miniature_checkout import KERNEL, lesson, make_checkout, write
+from tests.harness.miniature_checkout import KERNEL, README, lesson, make_checkout, write
 
 
 @pytest.fixture
@@ -26,6 +27,49 @@ def test_a_hint_is_for_a_task_that_is_not_written_yet(checkout):
     assert "task 2 · hint 1 of 1" in lesson(checkout, "hint", "1").stdout
 
 
+def fails(checkout, *tasks):
+    """The last run left these tasks failing."""
+    progress.update(checkout, lambda now: now.changed("copy", attempts=1, failing=tasks))
+
+
+def test_a_hint_follows_the_first_task_that_failed_when_it_last_ran(checkout):
+    fails(checkout, 2)
+    assert "task 2 · hint 1 of 1" in lesson(checkout, "hint", "1").stdout
+    fails(checkout, 1, 2)
+    assert "task 1 · hint 1 of 2" in lesson(checkout, "hint", "1").stdout
+
+
+def test_a_hint_never_steps_on_to_another_task_by_itself(checkout):
+    fails(checkout, 1, 2)
+    texts = [lesson(checkout, "hint", "1").stdout for _ in range(3)]
+    assert ["task 1 · hint" in text for text in texts] == [True, True, False]
+    assert "every hint of task 1" in texts[2]
+    assert "python -m harness hint 1 --task 2" in texts[2]
+
+
+def test_the_hints_of_a_locked_lesson_are_refused_and_not_counted(checkout):
+    (checkout / "curriculum" / "lesson_02" / "README.md").write_text(README)
+    result = lesson(checkout, "hint", "2")
+    assert result.returncode == 1
+    assert "lesson 02 (Sum) is locked" in result.stdout
+    assert "python -m harness hint 1" in result.stdout and "third thread" not in result.stdout
+    assert not (checkout / ".progress.json").exists()
+
+
+def test_a_lesson_opened_by_override_gives_its_hints(checkout):
+    (checkout / "curriculum" / "lesson_02" / "README.md").write_text(README)
+    progress.update(checkout, lambda now: now.changed("sum", opened_by_override="today"))
+    assert "third thread" in lesson(checkout, "hint", "2").stdout
+
+
+def test_the_last_hint_of_a_task_says_what_else_there_is(checkout):
+    first, last = (lesson(checkout, "hint", "1", "--task", "1").stdout for _ in range(2))
+    assert "What else" not in first
+    assert "That was the last hint of task 1." in last
+    assert "pytest --counters curriculum/lesson_01" in last and "printf" in last
+    assert "git diff --no-index curriculum/lesson_01 solutions/lesson_01" in last
+
+
 def test_a_hint_can_be_asked_for_by_task_and_level(checkout):
     assert "129" in lesson(checkout, "hint", "1", "--task", "2").stdout
     again = lesson(checkout, "hint", "1", "--task", "1", "--level", "2")
@@ -40,7 +84,7 @@ def test_hints_that_were_read_are_recorded_once(checkout):
 
 
 def test_the_last_hint_says_how_to_read_one_again(checkout):
-    for _ in range(3):
+    for _ in range(2):
         assert lesson(checkout, "hint", "1").returncode == 0
     result = lesson(checkout, "hint", "1")
     assert result.returncode == 1
@@ -50,7 +94,7 @@ def test_the_last_hint_says_how_to_read_one_again(checkout):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("2",), "no README.md"),
+        (("2",), "is locked"),
         (("7",), "they are numbered 1 to 2"),
         (("x",), "say its number"),
         (("1", "--task", "5"), "no hints for task 5"),
@@ -63,3 +107,9 @@ def test_a_hint_that_does_not_exist_is_refused_in_plain_words(checkout, words, s
     shown = " ".join((result.stdout + result.stderr).split())
     assert said in shown
     assert "Traceback" not in shown
+
+
+def test_a_lesson_without_a_readme_says_so(checkout):
+    (checkout / "curriculum" / "lesson_01" / "README.md").unlink()
+    result = lesson(checkout, "hint", "1")
+    assert result.returncode == 1 and "no README.md" in result.stdout

@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from harness.judging.comparison import Close
+from harness.judging.patterns import value_text
+from harness.judging.poison import fill
 
 close = Close()
 
@@ -36,6 +38,35 @@ def test_a_bool_is_compared_by_its_byte():
 
 def test_nan_equals_nan_and_zero_equals_minus_zero():
     close.equal(torch.tensor([torch.nan, 0.0]), torch.tensor([torch.nan, -0.0]))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bits"),
+    [(torch.float32, torch.int32), (torch.float64, torch.int64), (torch.bfloat16, torch.int16)],
+)
+def test_poison_and_minus_zero_are_named_where_bits_are_compared(dtype, bits):
+    want = torch.tensor([0.0, -0.0, 1.0], dtype=dtype)
+    fresh = torch.zeros(3, dtype=dtype)
+    fill(fresh)
+    with pytest.raises(AssertionError, match=r"\[0\] +got poison \(\d+\) +want 0"):
+        close.equal(fresh.view(bits), want.view(bits))
+    with pytest.raises(
+        AssertionError, match=r"got 0 +want -\d+ \(-0\.0, if it is a float's bits\)"
+    ):
+        close.equal(want.abs().view(bits), want.view(bits))
+
+
+def test_fresh_integers_are_called_poison_and_wanted_ones_are_not():
+    fresh = torch.zeros(3, dtype=torch.int32)
+    fill(fresh)
+    with pytest.raises(AssertionError, match=r"got poison \(-842150451\) +want 0"):
+        close.equal(fresh, torch.zeros(3, dtype=torch.int32))
+    with pytest.raises(AssertionError, match=r"got 0 +want -842150451\n"):
+        close.equal(torch.zeros(3, dtype=torch.int32), fresh)
+
+
+def test_minus_zero_keeps_its_point():
+    assert value_text(torch.tensor(-0.0)) == "-0.0" and value_text(torch.tensor(0.0)) == "0"
 
 
 @pytest.mark.parametrize(

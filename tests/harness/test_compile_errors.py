@@ -43,6 +43,14 @@ def test_the_caret_stands_right_behind_tabs(report):
 def test_a_missing_semicolon_is_told_at_the_line_that_lacks_it(report):
     text = report('extern "C" __global__ void f(float* a) {\n  a[0] = 1\n\n  a[1] = 2;\n}')
     assert "a ; is missing at the end of line 2: a[0] = 1" in text
+    lines = text.splitlines()
+    assert lines[0] == 'kernel.cu:2:11: expected a ";"'
+    assert lines[2:4] == ["  a[0] = 1", "          ^"]
+
+
+def test_a_semicolon_missing_before_comments_is_told_behind_the_code(report):
+    source = 'extern "C" __global__ void f(float* a) {\n  a[0] = 1 // one\n  // two\n  a[1] = 2;\n}'
+    assert report(source).startswith('kernel.cu:2:11: expected a ";"')
 
 
 def test_a_missing_semicolon_inside_a_line_is_told_at_the_caret(report):
@@ -139,3 +147,38 @@ def test_the_assembler_names_an_unknown_instruction(report):
 def test_too_much_static_shared_memory_is_answered_with_the_dynamic_kind(report):
     body = "__shared__ float s[20000]; s[n] = n; __syncthreads(); a[0] = s[0];"
     assert "extern __shared__" in report(KERNEL.format(body=body), "sm_80")
+
+
+@pytest.mark.parametrize(
+    "body, names",
+    [
+        ("int i = blockIdx * blockDim.x; a[i] = 1;", "blockIdx.x"),
+        ("int i = blockIdx.x * blockDim; a[i] = 1;", "blockDim.x"),
+        ("int i = blockIdx[0]; a[i] = 1;", "blockIdx.x"),
+        ("int i = threadIdx; a[i] = 1;", "threadIdx.x"),
+        ("a[threadIdx] = 1;", "threadIdx.x"),
+        ("int i = blockIdx * blockDim; a[i] = 1;", "blockIdx.x and blockDim.x"),
+    ],
+)
+def test_an_index_without_its_axis_is_answered_with_x(report, body, names):
+    assert f"use {names}: " in report(KERNEL.format(body=body))
+
+
+@pytest.mark.parametrize("body", ["\n# mine\na[0] = 1;", "a[0] = 1; # mine\n"])
+def test_a_comment_of_python_is_answered_with_the_slashes(report, body):
+    assert "comments are // in CUDA C++" in report(KERNEL.format(body=body))
+
+
+@pytest.mark.parametrize(
+    "source, line",
+    [
+        ("{\n  if (n) {\n    a[0] = 1;\n  }\n  }\n  a[1] = 2;\n  return;\n}\n", 6),
+        ("{\n  a[0] = 1;\n}\n}\n", 5),
+    ],
+)
+def test_a_brace_too_many_is_told_in_one_line_with_a_try(report, source, line):
+    head = 'extern "C" __global__ void f(float* a, int n)\n'
+    text = report(head + source + KERNEL.replace("f(", "g(").format(body="a[0] = 1;"))
+    assert text.splitlines()[0] == f"kernel.cu:{line}: a }} too many"
+    assert "try       count the braces above" in text
+    assert "then" not in text and "declaration" not in text

@@ -41,6 +41,12 @@ extern "C" __global__ void static_too(int* out) {
     __syncthreads();
     out[0] = s[0];
 }
+extern "C" __global__ void three(const float* a, const float* none, const float* b, float* c) {
+    c[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x];
+}
+extern "C" __global__ void wide(const float* x, float* y, int from) {
+    ((float4*)y)[threadIdx.x] = ((const float4*)(x + from))[threadIdx.x];
+}
 extern "C" __global__ void sign(int* order) { order[blockIdx.x] = 1; }
 """
 
@@ -92,8 +98,15 @@ def test_a_write_to_a_const_input_is_a_fault(kernel):
 
 def test_memory_that_a_writable_pointer_shares_is_no_const_input(kernel):
     a = floats(8)
-    kernel("cheat")((1,), (1,), (a[:4], a[4:]))
+    kernel("cheat")((1,), (1,), (a[:5], a[4:]))
     assert a[0] == 4
+
+
+def test_a_const_input_is_one_though_its_storage_holds_an_output_too(kernel):
+    a = floats(8)
+    with pytest.raises(KernelFault) as raised:
+        kernel("cheat")((1,), (1,), (a[:4], a[4:]))
+    assert raised.value.kind is FaultKind.WRITE_TO_CONST
 
 
 def test_two_tensors_of_one_storage_see_each_others_writes(kernel):
@@ -102,12 +115,62 @@ def test_two_tensors_of_one_storage_see_each_others_writes(kernel):
     assert a.tolist() == [0, 1, 2, 3, 0, 2, 4, 6]
 
 
-def test_the_bounds_are_the_storages_and_not_the_views(kernel):
+def test_the_bounds_are_the_tensors_own_elements_and_not_its_storages(kernel):
+    """An element beyond a view is somebody else's: reading it is a wrong index that works."""
     a = floats(8)
-    kernel("before_the_start")((1,), (1,), (a[1:],))
-    assert a[0] == 1
-    with pytest.raises(KernelFault, match=r"a\[-1\]"):
-        kernel("before_the_start")((1,), (1,), (a,))
+    for tensor in (a, a[1:]):
+        with pytest.raises(KernelFault, match=r"writes a\[-1\]; a has [78] elements"):
+            kernel("before_the_start")((1,), (1,), (tensor,))
+    with pytest.raises(KernelFault, match=r"writes a\[4\]; a has 4 elements"):
+        kernel("one_too_far")((1,), (32,), (a[:4], np.int32(4)))
+    assert a.tolist() == list(range(8))
+
+
+def test_rows_of_one_tensor_have_bounds_and_names_of_their_own(kernel):
+    a, b, c = torch.rand(3, 1000)
+    with pytest.raises(KernelFault, match=r"reads [ab]\[1000\]; [ab] has 1000 elements"):
+        kernel("vec_add")((8,), (128,), (a, b, c, np.int32(1001)))
+    with pytest.raises(KernelFault, match=r"writes a\[1000\]; a has 1000 elements"):
+        kernel("one_too_far")((8,), (128,), (c, np.int32(1000)))
+
+
+def test_tensors_that_overlap_reach_as_far_as_both(kernel):
+    """One storage, two views of it that share an element: neither end is somebody else's."""
+    a, c = floats(8), torch.zeros(5)
+    kernel("vec_add")((1,), (8,), (a[:5], a[3:], c, np.int32(5)))
+    assert c.tolist() == [3, 5, 7, 9, 11]
+    with pytest.raises(KernelFault, match=r"reads a\[8\]; a has 8 elements"):
+        kernel("vec_add")((1,), (8,), (a[:5], a[3:], c, np.int32(6)))
+
+
+def test_an_empty_tensor_keeps_no_two_apart_that_overlap(kernel):
+    a, c = floats(8), torch.zeros(5)
+    kernel("three")((1,), (5,), (a[:5], a[3:3], a[3:], c))
+    assert c.tolist() == [3, 5, 7, 9, 11]
+    with pytest.raises(KernelFault, match=r"reads a\[8\]; a has 8 elements"):
+        kernel("three")((1,), (6,), (a[:5], a[3:3], a[3:], torch.zeros(6)))
+
+
+@pytest.mark.parametrize(("first", "sectors"), [(0, 4), (1, 5), (7, 5), (8, 4), (100, 5)])
+def test_sectors_are_counted_where_a_view_lies_in_its_storage(kernel, first, sectors):
+    x, y = floats(256), torch.zeros(32)
+    with recording() as launches:
+        kernel("vec_add")((1,), (32,), (x[first : first + 32], y, y, np.int32(32)))
+    assert launches[0].launched.counters.global_load_sectors == sectors + 4
+    assert y.tolist() == x[first : first + 32].tolist()
+
+
+@pytest.mark.parametrize("first", [1, 3, 4, 68])
+def test_wide_accesses_are_aligned_as_in_the_storage(kernel, first):
+    x, y = floats(128), torch.zeros(8)
+    ahead = -first % 4  # elements up to the first whole float4
+    view = x[first : first + 8 + ahead]
+    kernel("wide")((1,), (2,), (view, y, np.int32(ahead)))
+    assert y.tolist() == view[ahead:].tolist()
+    if ahead:
+        with pytest.raises(KernelFault, match="16 bytes at byte 0 of x") as raised:
+            kernel("wide")((1,), (2,), (view, y, np.int32(0)))
+        assert raised.value.kind is FaultKind.MISALIGNED
 
 
 def test_a_tensor_without_elements_has_no_bytes_to_touch(kernel):

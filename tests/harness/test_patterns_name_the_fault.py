@@ -135,3 +135,28 @@ def test_no_pattern_is_claimed_where_there_is_none(want):
     got = want.clone()
     got[places] += torch.randn(int(places.sum()), generator=generator)
     assert pattern(got, want) == ""
+
+
+def test_one_element_is_spoken_of_in_the_singular(want):
+    got = want.clone()
+    poison = torch.zeros(1)
+    fill(poison)
+    got[5] = poison[0]
+    assert pattern(got, want) == (
+        "only element [5]; it holds the poison of fresh memory: never written"
+    )
+    got[7] = -1
+    assert "1 of them holds the poison" in pattern(got, want)
+
+
+def test_an_axis_before_rows_and_columns_is_named_by_its_number():
+    want = torch.arange(5 * 3 * 4.0).reshape(5, 3, 4) + 1
+    for places, words in (
+        (slice(1, None), "the last 4 of axis 0, from 1 on"),
+        (slice(1, 3), "1 to 2 of axis 0"),
+        (slice(2, 3), "index 2 of axis 0"),
+        (slice(4, 5), "index 4 of axis 0, the last"),
+    ):
+        got = want.clone()
+        got[places] *= -0.37
+        assert words in pattern(got, want)

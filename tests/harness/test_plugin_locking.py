@@ -163,3 +163,23 @@ def test_a_project_without_lessons_is_left_alone(pytester):
 def test_help_is_given_at_a_locked_door(lessons, said):
     result = lessons.run("curriculum/lesson_03", "--help")
     assert result.ret == 0 and "--unlocked" in said(result)
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("curriculum/lesson_1", "there is no lesson_1: did you mean curriculum/lesson_01?"),
+        ("lesson_02", "there is no lesson_02: did you mean curriculum/lesson_02?"),
+        ("curriculum/lesson_1::test_x", "there is no lesson_1: did you mean curriculum/lesson_01?"),
+        ("curriculum/2", "there is no 2: did you mean curriculum/lesson_02?"),
+        ("curriculum/lesson_77", "there is no lesson_77; the last lesson is curriculum/lesson_03"),
+    ],
+)
+def test_a_lesson_that_is_not_there_is_answered_with_the_likely_one(lessons, said, argument, words):
+    result = lessons.run(argument)
+    assert result.ret != 0
+    assert said(result).strip() == words
+
+
+def test_another_path_that_is_not_there_is_left_to_pytest(lessons, said):
+    assert "not found: no_such_folder" in said(lessons.run("no_such_folder"))

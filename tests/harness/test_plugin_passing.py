@@ -143,6 +143,44 @@ def test_changed_tests_do_not_count_and_are_named(lessons, said):
     assert lessons.recorded() == set()
 
 
+def test_missing_tests_do_not_count_and_are_called_missing(lessons, said):
+    lessons.solve(1)
+    lessons.file("lesson_02/test_lesson_02.py").unlink()
+    text = said(lessons.run(LESSON_01))
+    assert (
+        "is not recorded: curriculum/lesson_02/test_lesson_02.py is missing "
+        "(git restore curriculum/lesson_02/test_lesson_02.py)" in text
+    )
+    assert "differ" not in text and lessons.recorded() == set()
+
+
+def test_a_run_that_cannot_count_is_announced_in_the_header(lessons, said):
+    lessons.file("lesson_02/test_lesson_02.py").unlink()
+    lessons.edit("lesson_01/table.py", "CARRY = 0", "CARRY = 1")
+    text = said(lessons.run(LESSON_01))
+    warning = (
+        "this run will not be recorded: curriculum/lesson_01/table.py differs from what came with "
+        "the lessons; curriculum/lesson_02/test_lesson_02.py is missing (git restore "
+    )
+    assert warning in text.partition("collected")[0]
+    assert "will not be recorded" not in said(lessons.run(LESSON_01, "--solutions", "-n0"))
+
+
+def test_a_run_on_unchanged_files_announces_nothing(lessons, said):
+    assert "will not be recorded" not in said(lessons.run(LESSON_01))
+
+
+def test_the_record_keeps_the_tasks_that_failed_last_the_first_to_mend_first(lessons):
+    lessons.run(LESSON_01)
+    assert lessons.record(1).failing == (1, 2)
+    lessons.edit("lesson_01/host.py", 'raise NotImplementedError("task 1")', "return a + b")
+    lessons.run(LESSON_01, "-k", "test_add")
+    assert lessons.record(1).failing == (2,)
+    lessons.solve(1)
+    lessons.run(LESSON_01)
+    assert lessons.record(1).failing == ()
+
+
 @pytest.mark.parametrize("name", ["lesson_01/table.py", "lesson_02/test_lesson_02.py"])
 def test_changed_supplied_files_do_not_count(lessons, said, name):
     lessons.solve(1)

@@ -1,5 +1,7 @@
 """A test that hangs, dies or breaks its GPU fails by its own name, once, and the others go on."""
 
+import re
+
 import pytest
 
 from harness.launching import nvidia_driver
@@ -30,10 +32,44 @@ def break_two(lessons, body):
 def test_a_test_that_hangs_fails_by_name_at_the_learners_line(lessons, said):
     break_two(lessons, "exec('while True: pass')")
     result = lessons.run(LESSON_01, "--timeout", "0.5")
-    result.assert_outcomes(passed=4, failed=1)
+    result.assert_outcomes(passed=2, failed=3)
     text = said(result)
     assert "the test took longer than its limit of 0.5 s and was stopped" in text
     assert "curriculum/lesson_01/host.py:13" in text
+
+
+HANGS = "exec('import time; time.sleep(30)')"
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_after_a_test_that_hangs_those_of_its_task_fail_at_once(lessons, said, workers):
+    lessons.solve(1)
+    lessons.edit("lesson_01/host.py", "return a + b", f"{HANGS}\n    return a + b")
+    lessons.edit("lesson_01/host.py", "result = add(result, value)", "result += value")
+    result = lessons.run(LESSON_01, "--timeout", "1", "-n", workers)
+    result.assert_outcomes(passed=2, failed=3)  # the other task's tests do run
+    text = said(result)
+    (stopped,) = re.findall(r"not run: task 1 did not end in (\S+); mend that first", text)
+    assert f"::{stopped}'" in re.findall(r"begin with: pytest (.*)", text)[0]
+    stops = text.count("the test took longer than its limit of 1 s and was stopped")
+    waited = int(re.findall(r"  task 1   \d of 3 fail, (\d) not run", text)[0])
+    assert 1 <= stops <= max(1, int(workers)) and waited >= 1
+    assert lessons.recorded() == set()
+
+
+def test_where_one_was_stopped_the_headline_of_those_not_run_is_the_same(lessons, said):
+    lessons.solve(1)
+    lessons.edit("lesson_01/host.py", "return a + b", f"{HANGS}\n    return a + b")
+    text = said(lessons.run(LESSON_01, "-k", "add_adds", "--timeout", "0.5"))
+    heads = re.findall(r"^task 1: edit \S+$", text, re.M)
+    assert heads == ["task 1: edit curriculum/lesson_01/host.py:12"] * 2
+
+
+def test_on_the_answers_of_others_every_test_runs_to_its_limit(lessons, said):
+    solution = lessons.root / "solutions" / "lesson_01" / "host.py"
+    solution.write_text(solution.read_text().replace("return a + b", HANGS))
+    text = said(lessons.run(LESSON_01, "--solutions", "-n0", "-k", "add_adds", "--timeout", "0.3"))
+    assert "not run" not in text
 
 
 def test_a_process_that_dies_fails_its_test_by_name_once(lessons, said):

@@ -7,7 +7,7 @@ import torch
 from harness import cuda
 from harness.judging.mismatch import Mismatch
 from harness.judging.profiling import Profiler, counter_tables_of
-from simulator import KernelFault
+from simulator import Counters, KernelFault
 
 SOURCE = """\
 // Two kernels to count.
@@ -141,8 +141,10 @@ def test_the_table_shows_source_counts_and_the_worst_line(profile, every_eighth,
     lines = table.splitlines()
     assert len(lines) <= 25
     assert lines[0].startswith("every_eighth in ")
-    assert lines[-1] == "requested at L1; hits and DRAM are not modelled"
-    (worst,) = [line for line in lines[2:] if line.startswith(">")]
+    assert lines[-1] == (
+        "> wastes most of a column; requested at L1; hits and DRAM are not modelled"
+    )
+    (worst,) = [line for line in lines[2:-1] if line.startswith(">")]
     assert "float x = a[8 * i];" in worst
     assert worst.split()[-2:] == ["1", "32"]  # one request, 32 sectors
     assert "loads 12% useful, stores 100% useful" in table
@@ -160,3 +162,28 @@ def test_a_long_kernel_still_fits_the_table(tmp_path, profile, request):
     assert profile(lambda: kernel((1,), (32,), (x, y)))["long_one"].counters.warps == 1
     (table,) = counter_tables_of(request.node)
     assert len(table.splitlines()) <= 25
+
+
+def test_a_table_about_some_counters_shows_their_columns_alone(profile, every_eighth, request):
+    _ = profile(every_eighth)["every_eighth"].counters
+    (table,) = counter_tables_of(request.node, {"global_store_requests"})
+    assert "store requests" in table and "c[i] = x;" in table
+    for absent in ("instructions", "load", "sectors", "useful", ">", "a[8 * i]"):
+        assert absent not in table
+    (loads,) = counter_tables_of(request.node, {"global_load_efficiency"})
+    assert "loads 12% useful" in loads and "load bytes" in loads and "store" not in loads
+
+
+def test_a_table_of_zeros_is_not_shown(profile, every_eighth, request):
+    _ = profile(every_eighth)["every_eighth"].counters
+    assert counter_tables_of(request.node, {"shared_load_conflicts", "atomics"}) == []
+
+
+def test_what_assertions_print_of_a_profile_is_short(profile, every_eighth):
+    launches = profile(every_eighth)
+    shown = [repr(one) for one in (launches, launches["every_eighth"], launches[0])]
+    shown += [repr(launches.counters), repr(Counters(warps=2, blocks=1)), repr(Counters())]
+    assert max(map(len, shown)) <= 100
+    assert "every_eighth" in shown[0] and "every_eighth" in shown[1]
+    assert shown[-2:] == ["Counters(blocks=1, warps=2)", "Counters()"]
+    assert "=0" not in shown[3]

@@ -21,7 +21,7 @@ def with_attempts(count):
 
 
 def test_what_is_saved_is_what_is_loaded(tmp_path):
-    record = Record(3, "today", ("task 1 hint 2",), "yesterday", (DONE,), ("a",), ("b",))
+    record = Record(3, "today", ("task 1 hint 2",), "yesterday", (DONE,), ("a",), ("b",), (3, 1))
     progress.save(tmp_path, Progress({"sums": record}))
     assert progress.load(tmp_path) == Progress({"sums": record})
 

@@ -26,16 +26,26 @@ class Kernel:
         return found[0]
 
 
+def loaded(source, name=None, architecture=VIRTUAL_ARCHITECTURE, options=()):
+    """The kernel of a module of its own, whose variables nobody has changed yet."""
+    module = parse(ptx_of(source, architecture, options))
+    return kernel_of(module, source, name)
+
+
 @cache
 def compiled(source, name=None, architecture=VIRTUAL_ARCHITECTURE, options=()):
     """The kernel of a source file; `name` says which where there are several."""
-    module = parse(ptx_of(source, architecture, options))
+    return loaded(source, name, architecture, options)
+
+
+def kernel_of(module, source, name=None):
     entry = module.entries[name] if name else next(iter(module.entries.values()))
     head = re.search(rf"\b{entry.name}\s*\(([^)]*)\)", source)[1]
     names = tuple(re.search(r"(\w+)\s*$", p)[1] for p in head.split(",") if p.strip())
     return Kernel(source, entry, names)
 
 
+@cache
 def ptx_of(source, architecture=VIRTUAL_ARCHITECTURE, options=()):
     with TemporaryDirectory() as folder:
         path = Path(folder, "kernel.cu")

@@ -180,3 +180,37 @@ extern "C" __global__ void halves(__half2* pairs, __half* one, __half2* old)
     assert one[0] == 20
     if wanted:
         assert sorted(old[0::3, 1]) == list(range(14))
+
+
+SUBNORMAL = np.float32(1e-40)
+
+
+def test_adding_floats_in_global_memory_flushes_subnormal_numbers():
+    """PTX says so of atom.add.f32 and red.add.f32: operands and results, and not the old value."""
+    source = kernel("float", "atomicAdd(to, x[t])", wanted=False)
+    x = np.zeros(THREADS, np.float32)
+    x[:4] = SUBNORMAL, -1.2e-38, -SUBNORMAL, 2
+    memory = np.array([0, 1.5e-38, 3, SUBNORMAL, SUBNORMAL, 0, 0, 0], np.float32)
+    run(source, 1, THREADS, memory, x, np.zeros(THREADS, np.float32))
+    assert memory[:5].tolist() == [0, 0, 3, 2, 0]
+
+
+def test_adding_floats_in_shared_memory_keeps_subnormal_numbers():
+    source = kernel("float", "atomicAdd(to, x[t])", wanted=False, shared=True)
+    x = np.zeros(THREADS, np.float32)
+    x[:2] = SUBNORMAL
+    memory = np.zeros(8, np.float32)
+    run(source, 1, THREADS, memory, x, np.zeros(THREADS, np.float32))
+    assert memory[:3].tolist() == [SUBNORMAL, SUBNORMAL, 0]
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_sums_that_pass_through_subnormal_ones_lose_them_on_the_way(wanted):
+    source = kernel("float", "atomicAdd(to, x[t])", wanted)
+    x = np.zeros(THREADS, np.float32)
+    x[[0, 5, 10]] = 1.3e-38, -1.2e-38, 1.2e-38  # 1e-39 in between, which becomes zero
+    memory, old = np.zeros(8, np.float32), np.zeros(THREADS, np.float32)
+    run(source, 1, THREADS, memory, x, old)
+    assert memory[0] == np.float32(1.2e-38)
+    if wanted:
+        assert old[[0, 5, 10, 15]].tolist() == [0, np.float32(1.3e-38), 0, np.float32(1.2e-38)]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.simulator.compiled import compiled, run
+from simulator import UnknownInstruction
+from tests.simulator.compiled import compiled, loaded, run
 
 WHERE = """extern "C" __global__ void where(int* y)
 {
@@ -65,7 +66,7 @@ extern "C" __global__ void take(int* order)
 def test_the_order_of_the_blocks_is_the_one_asked_for(resident):
     def order(**settings):
         taken = np.full(40, -1, np.int32)
-        run(compiled(TICKETS), 40, 32, taken, resident_blocks=resident, **settings)
+        run(loaded(TICKETS), 40, 32, taken, resident_blocks=resident, **settings)
         return taken.tolist()
 
     assert order() == list(range(40))
@@ -126,3 +127,35 @@ def test_launch_bounds_are_kept():
     run(kernel, 1, 64, np.zeros(64, np.int32))
     with pytest.raises(ValueError, match="65 threads is over the limit of 64"):
         run(kernel, 1, 65, np.zeros(65, np.int32))
+
+
+@pytest.mark.parametrize(("dynamic", "total"), [(0, 128), (96, 128), (200, 256)])
+def test_a_kernel_may_ask_how_much_shared_memory_its_block_has(dynamic, total):
+    kernel = compiled(
+        """extern "C" __global__ void size(unsigned* y)
+{
+    __shared__ int fixed[5];
+    extern __shared__ int rest[];
+    fixed[threadIdx.x] = 1;
+    asm("mov.u32 %0, %dynamic_smem_size;" : "=r"(y[0]));
+    asm("mov.u32 %0, %total_smem_size;" : "=r"(y[1]));
+    y[2] = fixed[threadIdx.x] + (y[0] ? rest[0] = 1 : 0);
+}"""
+    )
+    y = np.zeros(3, np.uint32)
+    run(kernel, 1, 1, y, shared_bytes=dynamic)
+    assert y[:2].tolist() == [dynamic, total]
+
+
+def test_a_register_that_the_simulator_does_not_have_names_itself_and_its_line():
+    kernel = compiled(
+        """extern "C" __global__ void grid(unsigned* y)
+{
+    unsigned a;
+    asm("mov.u32 %0, %envreg2;" : "=r"(a));
+    y[0] = a;
+}"""
+    )
+    with pytest.raises(UnknownInstruction, match="%envreg2") as caught:
+        run(kernel, 1, 1, np.zeros(1, np.uint32))
+    assert caught.value.line == kernel.line("envreg2")

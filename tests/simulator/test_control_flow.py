@@ -191,8 +191,9 @@ def test_values_are_those_of_plain_python(name, block):
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_loop_is_contiguous_and_follows_its_header(name):
     for block in basic_blocks(kernel_of(KERNELS[name][0]).entry):
-        if block.is_loop_header:
-            assert block.loop == list(range(block.loop[0], block.loop[-1] + 1))
+        if block.loop is not None:
+            members = block.loop.members
+            assert members == list(range(members[0], members[-1] + 1))
 
 
 def test_lanes_that_part_meet_right_after_the_if():

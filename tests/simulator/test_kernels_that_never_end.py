@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simulator import FaultKind
-from tests.simulator.compiled import compiled, fault, run
+from tests.simulator.compiled import compiled, fault, loaded, run
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +29,7 @@ def test_a_flag_that_nobody_sets():
     found = fault(kernel, 3, 32, np.zeros(1, np.int32), np.zeros(32, np.int32))
     assert found.kind is FaultKind.DEADLOCK
     assert "3 threads, thread 7 of block 0 among them, wait in a loop for memory" in found.what
+    assert found.what.endswith("nobody is left to change it")  # every block has started
     assert found.line == kernel.line("while")
 
 
@@ -47,11 +48,13 @@ def test_a_block_that_waits_for_one_that_is_not_resident():
     found = fault(kernel, 6, 64, np.zeros(6, np.int32), resident_blocks=2)
     assert found.kind is FaultKind.DEADLOCK
     assert found.line == kernel.line("while")
+    assert found.what.endswith("blocks 2 .. 5 have not started: only 2 are resident")
+    found = fault(kernel, 3, 64, np.zeros(6, np.int32), resident_blocks=2)
+    assert found.what.endswith("block 2 has not started: only 2 are resident")
 
 
 def test_a_grid_barrier_of_more_blocks_than_are_resident():
-    kernel = compiled(
-        """__device__ int arrived;
+    source = """__device__ int arrived;
 extern "C" __global__ void meet(int* y)
 {
     __syncthreads();
@@ -62,8 +65,8 @@ extern "C" __global__ void meet(int* y)
     __syncthreads();
     y[blockIdx.x] = 1;
 }"""
-    )
-    run(kernel, 6, 64, np.zeros(6, np.int32))
+    run(loaded(source), 6, 64, np.zeros(6, np.int32))
+    kernel = loaded(source)
     found = fault(kernel, 6, 64, np.zeros(6, np.int32), resident_blocks=4)
     assert found.kind is FaultKind.DEADLOCK
     assert found.line == kernel.line("while")

@@ -46,21 +46,6 @@ extern "C" __global__ void look(int* y, int n)
     assert "thread 4 of block 0 reads table[4]; table has 4 elements" in found.what
 
 
-def test_a_device_variable_is_fresh_in_every_launch():
-    kernel = compiled(
-        """__device__ int total;
-extern "C" __global__ void count(int* y)
-{
-    int before = atomicAdd(&total, 1);
-    atomicMax(y, before + 1);
-}"""
-    )
-    for _ in range(2):
-        y = np.zeros(1, np.int32)
-        run(kernel, 4, 32, y)
-        assert y[0] == 128
-
-
 def test_each_thread_has_its_own_local_array():
     kernel = compiled(
         """extern "C" __global__ void reverse(const int* x, int* y, int n)

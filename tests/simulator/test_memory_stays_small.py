@@ -9,7 +9,7 @@ from tests.simulator.compiled import compiled, run
 class ResidentMemory(Observer):
     """How much memory the system backs while a launch runs."""
 
-    def wave_ended(self, wave):
+    def basic_block_ran(self, number, lanes):
         with open("/proc/self/statm") as file:
             self.pages = int(file.read().split()[1])
 

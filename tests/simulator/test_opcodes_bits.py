@@ -211,8 +211,3 @@ def test_selp_takes_the_first_where_the_predicate_holds(type_name):
         assert raw == [a if p else b for a, b, p in rows]  # NaNs too, bit for bit
 
     check()
-
-
-def test_addresses_are_the_same_in_every_space():
-    for opcode in ("cvta.to.global.u64", "cvta.global.u64", "cvta.to.shared.u64", "cvta.local.u64"):
-        assert run(opcode, [(1 << 40,)]) == [1 << 40]

@@ -29,7 +29,6 @@ SIGNATURES = [
     ("cvt.rn.f16x2.f32", "f32 f32", "f16x2"),
     ("cvt.rzi.ftz.s32.f32", "f32", "s32"),
     ("cvt.u8.u32", "u32", "u8"),
-    ("cvta.to.global.u64", "u64", "u64"),
     ("and.pred", "pred pred", "pred"),
     ("min.NaN.bf16", "bf16 bf16", "bf16"),
     ("ex2.approx.ftz.f32", "f32", "f32"),
@@ -107,7 +106,6 @@ def test_two_destinations_of_a_comparison_are_two_predicates():
         "slct.f32.u32",
         "testp.odd.f32",
         "shf.l.b32",
-        "cvta.to.global",
     ],
 )
 def test_an_unknown_instruction_names_itself(opcode):

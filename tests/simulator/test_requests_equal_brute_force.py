@@ -139,7 +139,7 @@ def test_the_routines_themselves_equal_brute_force(size, elements, count, apart)
     want = [sum(f(r, size) for r in rows.tolist()) for f in (
         brute_force.sectors, brute_force.useful_bytes, brute_force.ideal_sectors
     )]  # fmt: skip
-    assert [sectors(rows, size, None), *useful_bytes(rows, size, None)] == want
+    assert [sectors(rows, None), *useful_bytes(rows, size, None)] == want
     width = max(4, size)
     groups = rows.reshape(-1, 32 * 4 // width)
     passes = sum(brute_force.wavefronts(dict(enumerate(r)), size)[0] for r in rows.tolist())
@@ -154,7 +154,7 @@ def test_constant_strides_have_the_right_closed_form(size, stride, first):
     want = [f(row.tolist(), size) for f in (
         brute_force.sectors, brute_force.useful_bytes, brute_force.ideal_sectors
     )]  # fmt: skip
-    assert [sectors(rows, size, step), *useful_bytes(rows, size, step)] == want
+    assert [sectors(rows, step), *useful_bytes(rows, size, step)] == want
     width = max(4, size)
     groups = rows.reshape(-1, 32 * 4 // width)
     passes, _ = brute_force.wavefronts(dict(enumerate(row.tolist())), size)

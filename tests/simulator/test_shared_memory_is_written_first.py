@@ -123,6 +123,29 @@ def test_an_atomic_on_fresh_shared_memory_is_found():
     assert found.line == kernel.line("atomicAdd")
 
 
+EXCHANGE = """extern "C" __global__ void first(int* y)
+{
+    __shared__ int s;
+    if (threadIdx.x == 0)
+        %s atomicExch(&s, 3);
+    __syncthreads();
+    y[threadIdx.x] = s;
+}"""
+
+
+def test_an_exchange_whose_old_value_nobody_wants_is_a_write():
+    y = np.zeros(32, np.int32)
+    run(compiled(EXCHANGE % ""), 2, 32, y)
+    assert (y == 3).all()
+
+
+def test_an_exchange_whose_old_value_is_used_is_a_read():
+    kernel = compiled(EXCHANGE % "y[32] =")
+    found = fault(kernel, 2, 32, np.zeros(33, np.int32))
+    assert found.kind is FaultKind.UNINITIALISED_READ
+    assert found.line == kernel.line("atomicExch")
+
+
 @pytest.mark.parametrize("kind", [np.float32, np.int32])
 def test_unwritten_shared_memory_is_poison_where_nobody_looks(kind):
     kernel = compiled(

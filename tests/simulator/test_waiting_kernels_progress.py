@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.simulator.compiled import compiled, run
+from tests.simulator.compiled import compiled, loaded, run
 
 LEADER_LOCK = """__device__ int lock;
 extern "C" __global__ void leader(int* sum)
@@ -148,7 +148,7 @@ extern "C" __global__ void scan(const int* x, int* y, volatile int* state, volat
 def test_a_scan_that_looks_back(settings):
     x = np.random.default_rng(0).integers(-50, 50, 64 * 23).astype(np.int32)
     y, state, value = np.zeros_like(x), np.zeros(23, np.int32), np.zeros(46, np.int32)
-    run(compiled(LOOK_BACK), 23, 64, x, y, state, value, **settings)
+    run(loaded(LOOK_BACK), 23, 64, x, y, state, value, **settings)
     np.testing.assert_array_equal(y, np.cumsum(x))
 
 

@@ -1,6 +1,7 @@
 """Masks of warp intrinsics: who meets whom, and the lanes that are named but never come."""
 
 import numpy as np
+import pytest
 
 from simulator import FaultKind
 from tests.simulator.compiled import compiled, fault, run
@@ -135,3 +136,54 @@ def test_a_syncwarp_that_some_lanes_of_its_mask_never_reach_is_a_fault():
     found = fault(kernel, 1, 32, y, np.uint32(0xFFFFFFFF))
     assert found.kind is FaultKind.ABSENT_LANES
     assert found.line == kernel.line("__syncwarp")
+
+
+@pytest.mark.parametrize(
+    "read", ["if (l < 16) v = __shfl_sync(0xffffu, l, 20);",
+             "v = __shfl_sync(l < 16 ? 0xffffu : 0xffff0000u, l, 20);",
+             "v = __shfl_xor_sync(l < 16 ? 0xffffu : 0xffff0000u, l, 20);"]
+)  # fmt: skip
+def test_a_shuffle_from_a_lane_that_its_mask_does_not_name_is_a_fault(read):
+    kernel = compiled(
+        f"""extern "C" __global__ void outside(int* y)
+{{
+    int l = threadIdx.x % 32, v = 0;
+    {read}
+    y[threadIdx.x] = v;
+}}"""
+    )
+    found = fault(kernel, 2, 64, np.zeros(64, np.int32))
+    assert found.kind is FaultKind.ABSENT_LANES
+    assert "thread 0 of block 0 reads from lane 20 of its warp, which its mask does" in found.what
+    assert kernel.line("int l") < found.line < kernel.line("y[threadIdx.x]")
+
+
+def test_a_shuffle_from_a_lane_that_has_returned_gives_poison():
+    kernel = compiled(
+        """extern "C" __global__ void gone(int* y)
+{
+    int l = threadIdx.x;
+    if (l == 20) return;
+    y[l] = __shfl_sync(~0u, l, l < 4 ? 20 : l);
+}"""
+    )
+    y = np.zeros(32, np.int32)
+    run(kernel, 1, 32, y)
+    assert y.tolist() == [-1] * 4 + [*range(4, 20), 0, *range(21, 32)]
+
+
+@pytest.mark.parametrize("guard", ["l < 8", "true"])
+def test_a_shuffle_down_past_its_mask_gives_poison_that_nobody_need_read(guard):
+    """The usual sum of 8: lane 0 has it, and lanes 4 .. 7 have read beyond."""
+    kernel = compiled(
+        f"""extern "C" __global__ void sum(int* y)
+{{
+    int l = threadIdx.x, v = l;
+    if ({guard}) v = __shfl_down_sync(0xffu << l / 8 * 8, v, 4);
+    y[l] = v;
+}}"""
+    )
+    y = np.zeros(32, np.int32)
+    run(kernel, 1, 32, y)
+    for first in (0,) if guard == "l < 8" else (0, 8, 16):  # beyond lane 31 a lane reads itself
+        assert y[first : first + 8].tolist() == [*range(first + 4, first + 8)] + [-1] * 4

@@ -1,0 +1,90 @@
+"""Do the lanes that a warp instruction's mask names come, and only those?"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.faults import FaultKind, KernelFault
+from simulator.reading.ptx import Instruction
+from simulator.running import warp
+from simulator.running.lanes import WARP, Lanes
+from simulator.running.wave import Wave
+
+
+def check_meeting(wave: Wave, instruction: Instruction, mask: Any, lanes: Lanes) -> None:
+    """Each lane's mask must name the lane itself, and only live lanes that are here.
+
+    Lanes that have returned may be named: CUDA asks for the others alone.
+    """
+    if mask.ndim or mask != warp.EVERY_LANE:
+        own = mask >> (lanes.indices() % WARP).astype(np.uint32) & 1
+        if not own.all():
+            raise _left_out(wave, instruction, int(lanes.indices()[np.argmin(own)]))
+    if lanes.index is None:
+        return
+    here = warp.present(lanes)
+    everyone = np.arange(lanes.whole)[wave.alive]
+    live = warp.present(Lanes(everyone, lanes.whole))
+    warps = lanes.index // WARP
+    named = np.broadcast_to(mask, (lanes.count,)) & live[warps]
+    missing = named & ~here[warps]
+    if not missing.any():
+        return
+    first = int(np.argmax(missing != 0))
+    absent = [k for k in range(WARP) if int(missing[first]) >> k & 1]
+    place = wave.place(int(lanes.index[first]))
+    raise KernelFault(
+        FaultKind.ABSENT_LANES,
+        f"{place} waits for lane {absent[0]} of its warp, which never arrives "
+        f"({len(absent)} lane{'s' * (len(absent) > 1)} of the mask absent)",
+        line=instruction.line,
+        expected="Every lane that the mask names executes the same warp instruction.",
+        advice="Call it before the lanes part, or name in the mask only those that arrive.",
+        place=place,
+    )
+
+
+def sources_left_out(mask: Any, source: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    """[count] whether a lane reads from one that its own mask does not name; None: no lane does."""
+    if mask.ndim == 0 and mask == warp.EVERY_LANE:
+        return None
+    unnamed: NDArray[np.bool_] = (mask >> source.astype(np.uint32) & 1) == 0
+    return unnamed if unnamed.any() else None
+
+
+def reads_beyond_mask(
+    wave: Wave,
+    instruction: Instruction,
+    unnamed: NDArray[np.bool_],
+    source: NDArray[np.int64],
+    lanes: Lanes,
+) -> KernelFault:
+    """The fault of a lane that reads from one which its own mask does not name.
+
+    Whether that one has returned by then is chance, so it does not matter. One that the mask names
+    and that has returned gives poison instead. So do lanes beyond the mask in a shuffle up or down:
+    there each lane reads a neighbour, and the last ones of a group drop what they get.
+    """
+    first = int(np.argmax(unnamed))
+    place = wave.place(int(lanes.indices()[first]))
+    return KernelFault(
+        FaultKind.ABSENT_LANES,
+        f"{place} reads from lane {int(source[first])} of its warp, which its mask does not name",
+        line=instruction.line,
+        expected="A shuffle reads from lanes that take part in it: those that the mask names.",
+        advice="Name the lane that is read in the mask too, and let it execute the shuffle.",
+        place=place,
+    )
+
+
+def _left_out(wave: Wave, instruction: Instruction, lane: int) -> KernelFault:
+    place = wave.place(lane)
+    return KernelFault(
+        FaultKind.ABSENT_LANES,
+        f"{place} is lane {lane % WARP} of its warp, which its own mask does not name",
+        line=instruction.line,
+        expected="A lane that executes a warp instruction is named by the mask it gives.",
+        advice="Name every lane that comes here, or keep the others away with an if.",
+        place=place,
+    )
