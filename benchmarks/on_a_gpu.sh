@@ -13,7 +13,7 @@ log() { # name, seconds, command: runs it and keeps what it prints
     shift 2
     { echo "\$ $*"; timeout "$seconds" "$@" 2>&1; echo "exit $?"; } \
         | grep -v -e BenchmarkWarning -e 'warner(Py' -e '^\[gw.*python' -e '^rootdir:' \
-        | sed -e "s#[./]*$work#…#g" > "$out/$name.txt"
+        | sed -e "s#[./]*$work#…#g" -e "s#$PWD/##g" -e "s#$out#results#g" > "$out/$name.txt"
     tail -n 3 "$out/$name.txt"
 }
 
