@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
+from functools import lru_cache
 
-from harness.telling.definitions import words_of
+from harness.telling.definitions import tree_of, words_of
 from harness.telling.failure import Frame
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -70,19 +70,13 @@ def reached(
 
 def _function(frame: Frame) -> Function | None:
     """The function of the test file that a frame is in."""
-    holding = [
-        node
-        for node in ast.walk(_tree(frame.path))
-        if isinstance(node, Function) and _holds(node, frame.line)
-    ]
+    holding = [node for node in _functions(tree_of(frame.path)) if _holds(node, frame.line)]
     return holding[-1] if holding else None
 
 
-def _tree(path: Path) -> ast.Module:
-    try:
-        return ast.parse(path.read_text(encoding="utf-8"))
-    except (OSError, SyntaxError, ValueError):
-        return ast.Module([], [])
+@lru_cache(maxsize=64)
+def _functions(tree: ast.Module) -> list[Function]:
+    return [node for node in ast.walk(tree) if isinstance(node, Function)]
 
 
 def _statements(function: Function) -> list[ast.stmt]:

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from harness.launching.kernel_source import without_comments
@@ -30,11 +31,38 @@ class Definition:
 
 def definitions_in(path: Path) -> list[Definition]:
     """All of a .py or .cu file; an inner function comes after its outer one."""
+    return _definitions_as_of(path, stamp(path))
+
+
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a .py file; empty where it cannot be read."""
+    return _tree_as_of(path, stamp(path))
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    """Tells one state of a file from another: hundreds of failures ask for the same few files."""
+    try:
+        state = path.stat()
+    except OSError:
+        return 0, 0
+    return state.st_mtime_ns, state.st_size
+
+
+@lru_cache(maxsize=64)
+def _definitions_as_of(path: Path, _: tuple[int, int]) -> list[Definition]:
     try:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
         return list(_in_python(text) if path.suffix == ".py" else _in_cuda(text))
     except (OSError, SyntaxError, ValueError):
         return []
+
+
+@lru_cache(maxsize=64)
+def _tree_as_of(path: Path, _: tuple[int, int]) -> ast.Module:
+    try:
+        return ast.parse(path.read_text(encoding="utf-8-sig"))
+    except (OSError, SyntaxError, ValueError):
+        return ast.Module([], [])
 
 
 def around(definitions: list[Definition], line: int) -> Definition | None:
