@@ -1,4 +1,4 @@
-"""Launches the kernels of lesson 01. Read it if you like; lesson 03 explains each line."""
+"""Launches the kernels of lesson 01. Read it if you like; lesson 03 explains how."""
 
 from typing import NamedTuple
 

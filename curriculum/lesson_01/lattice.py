@@ -4,10 +4,10 @@ import heapq
 
 WARP = 32  # lanes of a warp
 
-Place = tuple[int, int, int]  # (x, y, z)
+Triple = tuple[int, int, int]  # (x, y, z)
 
 
-def linear_tid(x: int, y: int, z: int, block: Place) -> int:
+def linear_tid(x: int, y: int, z: int, block: Triple) -> int:
     """The number of thread (x, y, z) in a block of that shape, from 0."""
     # TASK 2: x runs fastest, then y, then z
     # TODO: about 1 line
@@ -21,7 +21,7 @@ def warp_lane(tid: int) -> tuple[int, int]:
     raise NotImplementedError("task 2")
 
 
-def warp_members(block: Place, warp: int) -> list[Place]:
+def warp_members(block: Triple, warp: int) -> list[Triple]:
     """The threads (x, y, z) of one warp in lane order; none if the block has no such warp."""
     # TASK 3: walk linear_tid backwards for each number that the warp holds. The last warp of a
     # block may hold fewer than 32.
@@ -41,11 +41,11 @@ def launch_shape(n: int, threads: int) -> tuple[int, int, int]:
 
 
 def assign_blocks(durations: list[float], sms: int, per_sm: int) -> list[tuple[int, float, float]]:
-    """(SM, start, end) of each block, handed out in order as places become free.
+    """(SM, start, end) of each block, handed out in order as slots become free.
 
-    An SM has places 0 .. per_sm - 1, each for one block. The next block takes the place that is
-    free first; among places free at one time the lowest place, then the lowest SM.
+    An SM has slots 0 .. per_sm - 1, each for one block. The next block takes the slot that is
+    free first; among slots free at one time the lowest slot, then the lowest SM.
     """
-    # TASK 5: keep the time at which each place becomes free
+    # TASK 5: keep the time at which each slot becomes free
     # TODO: about 7 lines
     raise NotImplementedError("task 5")

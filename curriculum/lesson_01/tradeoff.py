@@ -1,6 +1,6 @@
 """The trade-off of lesson 01: how much of the chip a launch holds, and how many warps keep it busy.
 
-No call takes a GPU for granted: the number of SMs and of places are arguments.
+No call takes a GPU for granted: the number of SMs and of slots are arguments.
 """
 
 SCHEDULERS = 4  # per SM, each with its own share of the SM's warps
@@ -9,9 +9,9 @@ SCHEDULERS = 4  # per SM, each with its own share of the SM's warps
 def waves(blocks: int, sms: int, per_sm: int) -> tuple[int, float, float]:
     """(full waves, tail, utilisation) of a launch of at least one block, all equally long.
 
-    A wave fills every place of the chip once: sms * per_sm blocks. The tail is the fraction of the
-    places that the last, unfinished wave fills, 0.0 if there is none. Utilisation is the fraction
-    of all places, over all waves, that a block filled.
+    An SM has slots for per_sm blocks, and a wave fills every slot of the chip once. The tail is the
+    fraction of the slots that the last, unfinished wave fills, 0.0 if there is none. Utilisation is
+    the fraction of all slots, over all waves, that a block filled.
     """
     # TASK 6: a started wave lasts as long as a full one
     # TODO: about 4 lines

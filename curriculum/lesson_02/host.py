@@ -1,4 +1,4 @@
-"""Launches the kernels of lesson 02. Read it if you like; lesson 03 explains each line."""
+"""Launches the kernels of lesson 02. Read it if you like; lesson 03 explains how."""
 
 import numpy as np
 import torch

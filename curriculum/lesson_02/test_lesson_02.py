@@ -1,19 +1,24 @@
 """Lesson 02: which bytes must move, from where, and how long that takes at least."""
 
-from collections import Counter, OrderedDict
-from numbers import Integral
+from numbers import Integral, Real
 
 import pytest
 import torch
 
 from curriculum.lesson_02 import host, memory
-from curriculum.lesson_02.memory import Variable
 from references.hardware import H200
 
 F16, BF16, F32, F64 = torch.float16, torch.bfloat16, torch.float32, torch.float64
 
 # One element, the edges of a warp and of a block, a prime; one row, several, many.
 COPIES = [(1, 1), (31, 3), (32, 2), (33, 5), (255, 2), (256, 1), (257, 4), (997, 3), (64, 100)]
+
+
+def number(call, got):
+    """What a function returned, if it is a number."""
+    if not isinstance(got, Real):
+        pytest.fail(f"{call} returned {got!r}, which is not a number", pytrace=False)
+    return got
 
 
 # Task 1: one window, many rows
@@ -30,7 +35,13 @@ def test_every_row_is_a_copy_of_the_window(window, rows, device, close):
 def test_a_copy_keeps_every_bit(device, close):
     special = [0.0, -0.0, float("inf"), -float("inf"), 1e-45, 3.4e38, float("nan"), 1.0]
     x = torch.tensor(special, device=device)
-    close.equal(host.copy(x, 2).view(torch.int32), x.repeat(2, 1).view(torch.int32))
+    y = host.copy(x, 2)
+    close.equal(y, x.repeat(2, 1))  # here -0.0 equals 0.0, and a NaN any other
+    kept = y.cpu().view(torch.int32) == x.cpu().view(torch.int32)
+    for row in range(2):
+        for i, value in enumerate(special):
+            said = f"y[{row}][{i}] is {y[row, i].item()}, but not with the bits of {value}"
+            assert kept[row, i], f"{said}: was it computed, not copied?"
 
 
 @pytest.mark.task(1)
@@ -40,11 +51,14 @@ def test_a_window_read_again_is_requested_again_but_has_no_new_bytes(window, row
     x = torch.arange(1.0, window + 1)
     copied = profile(lambda: host.copy(x, rows))
     close.equal(copied.result, x.repeat(rows, 1))
-    copy = copied["copy"]
-    assert copy.counters.global_load_bytes == 4 * window * rows  # requested at L1
-    assert copy.counters.global_store_bytes == 4 * window * rows
-    assert copy.buffers["x"].bytes_read == 4 * window  # all that memory has to deliver
-    assert copy.buffers["y"].bytes_written == 4 * window * rows
+    copy, said = copied["copy"], f"{rows} rows of {window} floats"
+    every, once = 4 * window * rows, 4 * window
+    loaded, stored = copy.counters.global_load_bytes, copy.counters.global_store_bytes
+    assert loaded == every, f"{said}: {loaded} bytes of loads requested at L1, not {every}"
+    assert stored == every, f"{said}: {stored} bytes of stores requested at L1, not {every}"
+    read, written = copy.buffers["x"].bytes_read, copy.buffers["y"].bytes_written
+    assert read == once, f"{said}: {read} different bytes of x were read, not {once}"
+    assert written == every, f"{said}: {written} different bytes of y were written, not {every}"
 
 
 @pytest.mark.task(1)
@@ -54,9 +68,12 @@ def test_a_stream_has_only_new_bytes(profile, close):
     streamed = profile(lambda: host.copy(x))
     close.equal(streamed.result, x.reshape(1, -1))
     copy = streamed["copy"]
-    assert copy.counters.global_load_bytes == copy.buffers["x"].bytes_read == 32_000
+    requested, read = copy.counters.global_load_bytes, copy.buffers["x"].bytes_read
+    assert requested == 32_000, f"8000 floats: {requested} bytes requested at L1, not 32000"
+    assert read == 32_000, f"8000 floats: {read} different bytes of x were read, not 32000"
     active = copy.counters.execution_efficiency
-    assert active > 0.9, f"{active:.0%} of the lanes at work: does one thread copy for the others?"
+    said = f"8000 floats: {active:.0%} of the lanes at work"
+    assert active > 0.9, f"{said}: does one thread copy for the others?"
 
 
 # Task 2: bytes that must move
@@ -97,30 +114,55 @@ OPERATIONS = [
 ]
 
 
+def check_moved(said, got, counted):
+    if not isinstance(got, dict) or set(got) != set(counted):
+        wanted = '{"read": …, "written": …}'
+        pytest.fail(f"{said}: bytes_moved returned {got!r}, not {wanted}", pytrace=False)
+    for way, bytes_ in counted.items():
+        assert got[way] == bytes_, f"{said}: {got[way]} bytes {way}, not {bytes_}"
+        whole = isinstance(got[way], Integral)
+        assert whole, f"{said}: bytes are counted in ints, not {got[way]!r}"
+
+
 @pytest.mark.task(2)
 @pytest.mark.parametrize(("op", "shapes", "dtypes"), OPERATIONS)
 def test_each_input_is_read_once_and_the_output_written_once(op, shapes, dtypes):
     given = list(shapes), list(dtypes)
     got, counted = memory.bytes_moved(op, *given), counted_bytes(op, shapes, dtypes)
     assert given == (shapes, dtypes), "the lists are the caller's, and have changed"
-    for way in ("read", "written"):
-        assert got[way] == counted[way], f"{op}: {got[way]} bytes {way}, not {counted[way]}"
-        assert isinstance(got[way], Integral), f"{op}: bytes are counted in ints, not {got[way]!r}"
+    *inputs, output = (str(dtype).removeprefix("torch.") for dtype in dtypes)
+    named = [f"{shape} {dtype}" for shape, dtype in zip(shapes, inputs, strict=True)]
+    check_moved(f"{op} of {' and '.join(named)} into {output}", got, counted)
 
 
 @pytest.mark.task(2)
 @pytest.mark.simulated
 @pytest.mark.parametrize("n", [1, 33, 1000, 4096])
-def test_the_copy_kernel_moves_the_fewest_bytes(n, profile):
-    copy = profile(lambda: host.copy(torch.arange(1.0, n + 1)))["copy"]
-    moved = {"read": copy.buffers["x"].bytes_read, "written": copy.buffers["y"].bytes_written}
-    assert memory.bytes_moved("copy", [(n,)], [F32, F32]) == moved
+def test_a_kernel_with_one_number_in_and_one_out_moves_the_fewest_bytes(n, profile):
+    # Supplied: it reads every x[i] once and writes every digit[i] once, both of four bytes.
+    x = torch.arange(n, dtype=torch.int32).view(torch.uint32)
+    kernel = profile(lambda: host.most_common(x, "registers"))["most_common_registers"]
+    moved = {
+        "read": kernel.buffers["x"].bytes_read,
+        "written": kernel.buffers["digit"].bytes_written,
+    }
+    check_moved(f"copy of {n} numbers", memory.bytes_moved("copy", [(n,)], [F32, F32]), moved)
 
 
 # Task 3: the least time
 
 
 TIERS = {"L1": 22_000.0, "L2": 8300.0, "HBM": 4245.0, "PCIe": 55.2}
+
+
+def floor_of(crossing, tiers):
+    """(seconds, level), as the learner finds them."""
+    match memory.time_floor(crossing, tiers):
+        case (Real() as seconds, str(level)):
+            return seconds, level
+        case other:
+            wanted = "(seconds, level), a number and a name, in this order"
+            pytest.fail(f"time_floor returned {other!r}, not {wanted}", pytrace=False)
 
 
 @pytest.mark.task(3)
@@ -139,10 +181,11 @@ TIERS = {"L1": 22_000.0, "L2": 8300.0, "HBM": 4245.0, "PCIe": 55.2}
 )
 def test_the_slowest_level_sets_the_time(crossing, seconds, level):
     given = dict(crossing)
-    got, name = memory.time_floor(given, TIERS)
+    got, name = floor_of(given, TIERS)
     assert given == crossing, "the bytes are the caller's, and have changed"
-    assert name == level, f"{name} is named, but {level} takes longest"
-    assert got == pytest.approx(seconds, rel=1e-5, abs=0), f"{got:.6g} s, not {seconds:.6g} s"
+    assert name == level, f"{crossing}: {name} is named, but {level} takes longest"
+    said = f"{crossing}: {got:.6g} s, not {seconds:.6g} s"
+    assert got == pytest.approx(seconds, rel=1e-5, abs=0), said
 
 
 @pytest.mark.task(3)
@@ -156,8 +199,9 @@ def test_the_slowest_level_sets_the_time(crossing, seconds, level):
     ],
 )
 def test_of_equal_times_the_slower_tier_is_named(crossing, level):
-    _, name = memory.time_floor(crossing, {"slow": 50.0, "fast": 100.0, **TIERS})
-    assert name == level, f"{name} is named, but {level} takes as long and is the slower one"
+    _, name = floor_of(crossing, {"slow": 50.0, "fast": 100.0, **TIERS})
+    said = f"{name} is named, but {level} takes as long and is the slower one"
+    assert name == level, f"{crossing}: {said}"
 
 
 # Task 4: bytes in flight
@@ -178,7 +222,8 @@ def test_a_memory_holds_its_latency_times_its_bandwidth(
     nanoseconds, gigabytes_per_second, expected
 ):
     got = memory.inflight_bytes(nanoseconds, gigabytes_per_second)
-    assert got == pytest.approx(expected), f"{got} bytes, not {expected}"
+    said = f"{nanoseconds} ns at {gigabytes_per_second} GB/s"
+    assert got == pytest.approx(expected), f"{said}: {got} bytes, not {expected}"
 
 
 def stepped_throughput(nanoseconds, in_flight):
@@ -195,9 +240,13 @@ def stepped_throughput(nanoseconds, in_flight):
 @pytest.mark.task(4)
 @pytest.mark.parametrize("nanoseconds", [5, 12, 30])
 def test_fewer_bytes_in_flight_leave_the_memory_idle(nanoseconds):
-    needed = round(memory.inflight_bytes(nanoseconds, 8))  # this memory: 8 bytes a nanosecond
-    assert stepped_throughput(nanoseconds, needed) == pytest.approx(8, rel=0.02)
-    assert stepped_throughput(nanoseconds, needed // 2) == pytest.approx(4, rel=0.1)
+    found = memory.inflight_bytes(nanoseconds, 8)  # this memory: 8 bytes a nanosecond
+    needed = round(number(f"inflight_bytes({nanoseconds}, 8)", found))
+    for under_way, wanted in ((needed, 8), (needed // 2, 4)):
+        reached = stepped_throughput(nanoseconds, under_way)
+        said = f"{nanoseconds} ns at 8 GB/s, {found} bytes in flight by your count"
+        told = f"{said}: with {under_way} under way {reached:.2f} GB/s arrive, not {wanted}"
+        assert reached == pytest.approx(wanted, rel=0.1), told
 
 
 @pytest.mark.task(4)
@@ -219,114 +268,15 @@ def test_the_threads_of_the_chip_share_the_bytes_in_flight(
     loads = memory.loads_per_thread(
         nanoseconds, bandwidth, H200.sms, threads_per_sm, bytes_per_load
     )
-    assert loads == expected, f"{loads} loads of {bytes_per_load} bytes, not {expected}"
-    assert isinstance(loads, Integral), f"loads are counted in ints, not {loads!r}"
+    said = f"{nanoseconds} ns at {bandwidth} GB/s, {threads_per_sm} threads an SM"
+    got = f"{loads} loads of {bytes_per_load} bytes, not {expected}"
+    assert loads == expected, f"{said}: {got} for each thread"
+    assert isinstance(loads, Integral), f"{said}: loads are counted in ints, not {loads!r}"
 
 
 @pytest.mark.task(4)
 @pytest.mark.parametrize(("sms", "expected"), [(132, 3), (108, 4), (66, 6), (1, 352)])
 def test_fewer_sms_leave_more_loads_to_each_thread(sms, expected):
     loads = memory.loads_per_thread(600, 4800, sms, 2048)
-    assert loads == expected, f"{loads} loads of 4 bytes on {sms} SMs, not {expected}"
-
-
-# Task 5: where does it live?
-
-
-PLACES = [
-    (Variable("float sum"), "registers"),
-    (Variable("const float* x"), "registers"),
-    (Variable("float shared_sum"), "registers"),
-    (Variable("int constant = 3"), "registers"),
-    (Variable("float row[8]"), "registers"),
-    (Variable("float row[8]", index_known=False), "local"),
-    (Variable("float a31", registers_left=False), "local"),
-    (Variable("float row[8]", registers_left=False), "local"),
-    (Variable("__shared__ float tile[256]"), "shared"),
-    (Variable("__shared__ float tile[256]", index_known=False), "shared"),
-    (Variable("__shared__ int leader", registers_left=False), "shared"),
-    (Variable("__constant__ float taps[9]", index_known=False), "constant"),
-    (Variable("__device__ float table[1024]", index_known=False), "global"),
-    (Variable("__device__ int total"), "global"),
-    (Variable("float device_sum"), "registers"),
-    (Variable("const float* x", index_known=False), "registers"),  # the pointer, not the x[i]
-    (Variable("float row[64]"), "registers"),
-    (Variable("__constant__ float taps[9]", registers_left=False), "constant"),
-    (Variable("__device__ int total", registers_left=False), "global"),
-]
-
-
-@pytest.mark.task(5)
-@pytest.mark.parametrize(("variable", "place"), PLACES)
-def test_a_variable_lives_where_the_compiler_puts_it(variable, place):
-    got = memory.where_does_it_live(variable)
-    said = f"index_known={variable.index_known}, registers_left={variable.registers_left}"
-    assert got == place, f"`{variable.declaration}` lives in {place}, not in {got} ({said})"
-
-
-@pytest.mark.task(5)
-@pytest.mark.simulated
-@pytest.mark.parametrize("index_known", [True, False])
-def test_the_compiled_kernel_agrees(index_known, profile, rng, close):
-    x = torch.randint(0, 2**32, (500,), generator=rng, dtype=torch.int64).to(torch.uint32)
-    where = "registers" if index_known else "array"
-    counted = profile(lambda: host.most_common(x, where))
-    digits = [Counter(number >> 2 * k & 3 for k in range(16)) for number in x.tolist()]
-    expected = [max(sorted(seen), key=seen.__getitem__) for seen in digits]
-    close.equal(counted.result, torch.tensor(expected, dtype=torch.int32))
-
-    kernel = counted[f"most_common_{where}"]
-    place = memory.where_does_it_live(Variable("int seen[4]", index_known))
-    assert (kernel.counters.local_load_requests > 0) == (place == "local")
-    assert (kernel.counters.local_store_requests > 0) == (place == "local")
-    stack = host.most_common_kernels[where].resources("sm_90").stack_bytes  # 4 ints, or none
-    assert stack == (16 if place == "local" else 0)
-
-
-# Task 6: a cache that forgets what was used longest ago (stretch)
-
-
-def replayed(trace, lines, ways):
-    """The same cache, kept in ordered dictionaries."""
-    sets = [OrderedDict() for _ in range(lines // ways)]
-    hits = 0
-    for line in trace:
-        kept = sets[line % len(sets)]
-        hits += line in kept
-        kept[line] = True
-        kept.move_to_end(line)
-        if len(kept) > ways:
-            kept.popitem(last=False)
-    return hits, len(trace) - hits
-
-
-@pytest.mark.task(6)
-@pytest.mark.stretch
-@pytest.mark.parametrize(
-    ("trace", "lines", "ways", "expected"),
-    [
-        ([], 4, 4, (0, 0)),
-        ([7, 7, 7], 1, 1, (2, 1)),
-        (list(range(8)) * 5, 8, 8, (32, 8)),  # it fits: only the first round misses
-        (list(range(9)) * 5, 8, 8, (0, 45)),  # one line too many: nothing ever hits
-        ([0, 4] * 6, 4, 1, (0, 12)),  # both may only be kept in set 0
-        ([0, 4] * 6, 4, 2, (10, 2)),
-        ([1, 2, 1, 3, 1], 2, 2, (2, 3)),  # a hit makes line 1 young again
-        ([1, 2, 1, 3, 2], 2, 2, (1, 4)),
-    ],
-)
-def test_a_cache_keeps_what_was_used_last(trace, lines, ways, expected):
-    hits, misses = memory.lru_hits(list(trace), lines, ways)
-    assert hits == expected[0], f"{hits} hits, not {expected[0]}: {lines} lines, {ways} ways"
-    assert misses == expected[1], f"{misses} misses, not {expected[1]}"
-
-
-@pytest.mark.task(6)
-@pytest.mark.stretch
-@pytest.mark.parametrize(("lines", "ways"), [(1, 1), (8, 1), (8, 2), (12, 4), (16, 16)])
-def test_any_trace_hits_as_often_as_a_replay(lines, ways, rng):
-    trace = torch.randint(0, 2 * lines, (400,), generator=rng).tolist()
-    given, expected = list(trace), replayed(trace, lines, ways)
-    got = memory.lru_hits(given, lines, ways)
-    assert given == trace, "the trace is the caller's, and has changed"
-    assert got == expected, f"(hits, misses) = {got}, not {expected}: {lines} lines, {ways} ways"
+    said = f"{loads} loads of 4 bytes on {sms} SMs, not {expected}"
+    assert loads == expected, f"600 ns at 4800 GB/s, 2048 threads an SM: {said} for each thread"

@@ -1,13 +1,45 @@
 """Lesson 02, the trade-off: the bandwidth at each tier."""
 
+from collections.abc import Sized
+from numbers import Real
+
 import pytest
 import torch
 
 from curriculum.lesson_02 import host, tradeoff
-from references.hardware import A100, H200, MEASURED_H200, MIB
+from references.hardware import A100, H200, MEASURED_H200, MIB, SHARED_BYTES_PER_CLOCK
 from references.measured import sweep
 
 L2, HBM = MEASURED_H200.l2_gigabytes_per_second, MEASURED_H200.read_gigabytes_per_second
+
+
+def number(call, got):
+    """What a function returned, if it is a number."""
+    if not isinstance(got, Real):
+        pytest.fail(f"{call} returned {got!r}, which is not a number", pytrace=False)
+    return got
+
+
+def curve_of(sizes, capacities, bandwidths):
+    """The bandwidth of each size, as the learner predicts it."""
+    got = tradeoff.working_set_curve(sizes, capacities, bandwidths)
+    if not isinstance(got, Sized) or len(got) != len(sizes):
+        wanted = f"a list of {len(sizes)} bandwidths, one for each size"
+        pytest.fail(f"working_set_curve returned {got!r}, not {wanted}", pytrace=False)
+    return [
+        number(f"working_set_curve, size {size}", one) for size, one in zip(sizes, got, strict=True)
+    ]
+
+
+def shared_bandwidth(gpu):
+    got = tradeoff.shared_bandwidth(gpu.sms, gpu.boost_gigahertz)
+    return number(f"shared_bandwidth({gpu.sms}, {gpu.boost_gigahertz})", got)
+
+
+def check_shared(gpu):
+    got, wanted = shared_bandwidth(gpu), SHARED_BYTES_PER_CLOCK * gpu.sms * gpu.boost_gigahertz
+    said = f"{gpu.sms} SMs at {gpu.boost_gigahertz} GHz: {got:.0f} GB/s, not {wanted:.0f}"
+    assert got == pytest.approx(wanted), said
 
 
 @pytest.mark.task(7)
@@ -23,7 +55,8 @@ L2, HBM = MEASURED_H200.l2_gigabytes_per_second, MEASURED_H200.read_gigabytes_pe
 )
 def test_times_add_up_and_bandwidths_do_not(fractions, expected):
     bandwidths = {"L1": 22_857.142857, "L2": 8000.0, "HBM": 4000.0, "PCIe": 55.7}
-    got = tradeoff.effective_bandwidth(fractions, bandwidths)
+    found = tradeoff.effective_bandwidth(fractions, bandwidths)
+    got = number(f"effective_bandwidth of {fractions}", found)
     assert got == pytest.approx(expected, rel=1e-3), f"{fractions}: {got:.0f}, not {expected:.0f}"
 
 
@@ -36,14 +69,17 @@ def test_a_window_read_again_comes_mostly_from_the_cache(repeats, profile, close
     close.equal(counted.result.sum(), x.sum() * repeats)
     kernel = counted["read_window"]
     requested = kernel.counters.global_load_bytes  # at L1
-    assert requested == 4096 * repeats
+    wanted = 4096 * repeats
+    said = f"a window of 4096 bytes, read {repeats} times"
+    assert requested == wanted, f"{said}: {requested} bytes requested at L1, not {wanted}"
 
     from_memory = kernel.buffers["x"].bytes_read / requested  # if the caches forget nothing
-    got = tradeoff.effective_bandwidth(
-        {"cache": 1 - from_memory, "memory": from_memory}, {"cache": L2, "memory": HBM}
-    )
+    fractions = {"cache": 1 - from_memory, "memory": from_memory}
+    found = tradeoff.effective_bandwidth(fractions, {"cache": L2, "memory": HBM})
+    got = number(f"effective_bandwidth of {fractions}", found)
     nanoseconds = 4096 / HBM + 4096 * (repeats - 1) / L2  # the first pass, and all others
-    assert got == pytest.approx(requested / nanoseconds)
+    wanted = requested / nanoseconds
+    assert got == pytest.approx(wanted), f"{said}: {got:.0f} GB/s, not {wanted:.0f}"
 
 
 @pytest.mark.task(7)
@@ -56,8 +92,7 @@ def test_a_set_is_served_by_the_tiers_that_hold_it():
         200: 200 / (100 / 32 + 100 / 8),
         400: 400 / (100 / 32 + 300 / 8),
     }
-    curve = tradeoff.working_set_curve([*expected], capacities, bandwidths)
-    assert len(curve) == len(expected), f"{len(curve)} bandwidths for {len(expected)} sizes"
+    curve = curve_of([*expected], capacities, bandwidths)
     for (size, wanted), got in zip(expected.items(), curve, strict=True):
         assert got == pytest.approx(wanted), f"a set of {size}: {got:.3f}, not {wanted:.3f}"
     assert capacities == [100, 400], "the capacities are the caller's, and have changed"
@@ -66,19 +101,19 @@ def test_a_set_is_served_by_the_tiers_that_hold_it():
 
 @pytest.mark.task(7)
 def test_a_third_cache_is_one_more_tier():
-    (got,) = tradeoff.working_set_curve([1000], [100, 200, 400], [32.0, 16.0, 8.0, 4.0])
-    assert got == pytest.approx(1000 / (100 / 32 + 100 / 16 + 200 / 8 + 600 / 4))
+    (got,) = curve_of([1000], [100, 200, 400], [32.0, 16.0, 8.0, 4.0])
+    wanted = 1000 / (100 / 32 + 100 / 16 + 200 / 8 + 600 / 4)
+    said = f"a set of 1000, caches of 100, 200 and 400: {got:.3f}, not {wanted:.3f}"
+    assert got == pytest.approx(wanted), said
 
 
 @pytest.mark.task(7)
 def test_shared_memory_is_as_fast_as_it_was_measured_to_be():
-    predicted = tradeoff.shared_bandwidth(H200.sms, H200.boost_gigahertz)
-    assert predicted == pytest.approx(33_454.08)
-    assert predicted == pytest.approx(MEASURED_H200.shared_gigabytes_per_second, rel=0.1)
-    assert 7 < predicted / HBM < 8
-    smaller = tradeoff.shared_bandwidth(A100.sms, A100.boost_gigahertz)
-    said = f"{A100.sms} SMs at {A100.boost_gigahertz} GHz: {smaller:.0f} GB/s, not 19492"
-    assert smaller == pytest.approx(19_491.84), said
+    check_shared(H200)
+    check_shared(A100)  # another chip, another number
+    predicted, measured = shared_bandwidth(H200), MEASURED_H200.shared_gigabytes_per_second
+    said = f"H200: {predicted:.0f} GB/s predicted, {measured:.0f} measured"
+    assert predicted == pytest.approx(measured, rel=0.1), said
 
 
 @pytest.mark.task(7)
@@ -88,7 +123,7 @@ def test_the_curve_predicts_the_recorded_working_sets():
     points = [point for point in sweep("working_set") if point["bytes"] >= 8 * MIB]
     sizes = [point["bytes"] for point in points]
     assert min(sizes) < H200.l2_bytes < 4 * H200.l2_bytes < max(sizes)
-    curve = tradeoff.working_set_curve(sizes, [H200.l2_bytes], [L2, HBM])
+    curve = curve_of(sizes, [H200.l2_bytes], [L2, HBM])
     for point, predicted in zip(points, curve, strict=True):
         recorded = point["gigabytes_per_second"]
         said = f"{point['bytes'] / MIB:.0f} MiB: {recorded:.0f} recorded, {predicted:.0f} predicted"

@@ -7,14 +7,14 @@ from harness import cuda
 
 THREADS = 256  # threads per block: eight full warps
 
-_module = cuda.module(__file__, "kernel.cu")
-vec_add_kernel = _module.get_function("vec_add")
-axpy_kernel = _module.get_function("axpy")
-vec_add_gs_kernel = _module.get_function("vec_add_gs")
-add_u8_kernel = _module.get_function("add_u8")
-add_2d_kernel = _module.get_function("add_2d")
-saturating_add_kernel = _module.get_function("saturating_add_i32")
-vec_add_four_kernel = _module.get_function("vec_add_four")
+module = cuda.module(__file__, "kernel.cu")
+vec_add_kernel = module.get_function("vec_add")
+axpy_kernel = module.get_function("axpy")
+vec_add_gs_kernel = module.get_function("vec_add_gs")
+add_u8_kernel = module.get_function("add_u8")
+add_2d_kernel = module.get_function("add_2d")
+saturating_add_kernel = module.get_function("saturating_add_i32")
+vec_add_four_kernel = module.get_function("vec_add_four")
 
 
 def check_vectors(a: torch.Tensor, b: torch.Tensor) -> None:

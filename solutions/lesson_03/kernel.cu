@@ -91,7 +91,8 @@ void add_2d(const float* a, float* out, float s, int rows, int cols, int pitch)
 //
 //   a, b    int[n]   read
 //   c       int[n]   written
-//   grid    at least n threads in all
+//   n       1 .. 2^31 - 1024
+//   grid    ceil(n / blockDim.x)
 extern "C" __global__
 void saturating_add_i32(const int* a, const int* b, int* c, int n)
 {
