@@ -177,6 +177,7 @@ def test_the_host_refuses_another_type(device):
         kind = str(wrong.dtype).removeprefix("torch.")
         refused(TypeError, a, wrong, f"{kind} for b")
         refused(TypeError, wrong, a, f"{kind} for a")
+        refused(TypeError, wrong, wrong, f"{kind} for both")
 
 
 LAYOUTS = {

@@ -48,8 +48,11 @@ def test_break_even_is_where_the_work_takes_as_long_as_the_launch(
     said = f"launch {launch} us, {bytes_per_element} bytes an element, {bandwidth} GB/s"
     counted = isinstance(found, Integral)
     assert counted, f"{said}: launch_breakeven returned {found!r}; elements are counted in ints"
-    tie = abs(found - n) <= 1  # the last digit of a float may tip it over
-    assert tie, f"{said}: work takes as long as the launch at {found} elements, not at {n}"
+    wanted = launch * bandwidth * 1e3  # bytes that pass during the launch
+    near = wanted * 1e-9  # the last digit of a float may tip an exact tie over
+    enough = found * bytes_per_element >= wanted - near
+    smallest = (found - 1) * bytes_per_element < wanted + near
+    assert enough and smallest, f"{said}: the smallest n that takes as long is {n}, not {found}"
 
 
 @pytest.mark.task(5)
