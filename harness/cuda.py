@@ -21,7 +21,7 @@ from harness.launching.known_launches import KnownLaunches
 from harness.launching.launch_shape import check_shared, launch_shape
 from harness.launching.missing_kernel import missing_kernel
 from harness.launching.ptx_entries import EntryHead, entry_heads
-from harness.launching.resources import OPTION, Resources, resources_of
+from harness.launching.resources import Resources, resources
 from harness.launching.signature import Signature, signature_of
 from harness.launching.simulator_launch import launch_on_simulator, parsed
 from harness.launching.tensors import device_of
@@ -108,15 +108,15 @@ class Kernel:
         else:
             self._launch_on_simulator(grid, block, arguments, shared_mem)
 
-    def resources(self, architecture: str = "sm_90") -> Resources:
-        """Registers, shared and spilled bytes, as the assembler for a GPU counts them."""
-        compiled = compile_file(self.module.path, architecture, (*self.module.options, OPTION))
-        found = resources_of(compiled, self.name)
-        if found is None:
-            raise missing_kernel(
-                self.name, self.module.path, self.module.source, entry_heads(compiled.ptx)
-            )
-        return found
+    def resources(self, architecture: str = "sm_90", options: Sequence[str] = ()) -> Resources:
+        """Registers, shared and spilled bytes, as the assembler for a GPU counts them.
+
+        `options` come after the module's own: ("--maxrregcount=32",).
+        """
+        _ = self.module.source  # says so if the file is missing
+        return resources(
+            self.module.path, self.name, architecture, (*self.module.options, *options)
+        )
 
     def _launch_on_simulator(
         self, grid: Any, block: Any, arguments: Sequence[Any], shared_mem: Any
@@ -127,7 +127,9 @@ class Kernel:
         check_arguments(signature, arguments)
         entry = parsed(self.module.compiled()).entries[self.name]
         check_shared(self.name, entry.static_shared_bytes, shape.shared_bytes)
-        launch_on_simulator(entry, signature, shape, arguments, self.module.path)
+        launch_on_simulator(
+            entry, signature, shape, arguments, self.module.path, self.module.cooperative
+        )
 
     def _launch_on_gpu(
         self, grid: Any, block: Any, arguments: Sequence[Any], shared_mem: Any

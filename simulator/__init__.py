@@ -9,11 +9,13 @@ from simulator.launching import Launched, Settings, launch
 from simulator.observing.counters import Counters, Traffic
 from simulator.reading.parse import PtxError, parse
 from simulator.reading.ptx import Entry, Module, Parameter
+from simulator.residency import DoesNotFit
 from simulator.running.buffers import Buffer, Pointer
 
 __all__ = [
     "Buffer",
     "Counters",
+    "DoesNotFit",
     "Entry",
     "FaultKind",
     "KernelFault",

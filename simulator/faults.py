@@ -20,6 +20,8 @@ class FaultKind(Enum):
     ABSENT_LANES = "absent lanes"
     ASSERTION = "assertion failed"
     TRAP = "trap"
+    STACK_OVERFLOW = "stack overflow"
+    ILLEGAL_CALL = "call through a bad pointer"
 
 
 Coordinate = tuple[int, int, int]  # x, y, z

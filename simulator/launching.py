@@ -6,24 +6,21 @@ from typing import Any, Literal
 
 import numpy as np
 
-from simulator.faults import KernelFault
+from simulator.faults import FaultKind, KernelFault
 from simulator.observing.checks import UninitialisedShared, WritesToConst
 from simulator.observing.counters import Counters, Traffic
 from simulator.observing.counting import Counting
 from simulator.observing.events import Observer
+from simulator.occupancy import THREADS_PER_BLOCK
 from simulator.reading.ptx import Entry
-from simulator.running.buffers import AddressMap, Pointer
+from simulator.residency import DEVICE, DoesNotFit, blocks_in_a_wave, residency
+from simulator.running.buffers import AddressMap, Buffer, Pointer
 from simulator.running.execution import Execution
 from simulator.running.machine import Machine
 from simulator.running.module_memory import forget_module_memory, place_module_memory
 from simulator.running.printf import Printer
-from simulator.running.wave import Dimensions, Wave
-from simulator.translating.program import program_of
-
-LANES_IN_A_WAVE = 1 << 16  # 64-128 k lanes is where NumPy is at its best; see README.md
-# Of shared and local memory; still more blocks than a device has resident, at any shared size.
-BYTES_IN_A_WAVE = 1 << 27
-MAXIMUM_SHARED_BYTES = 232_448  # a block's, on compute capability 9.0, by opting in
+from simulator.running.wave import GRID_BARRIER, GRID_BARRIER_BYTES, Dimensions, Wave
+from simulator.translating.program import Program, program_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,11 @@ class Settings:
     order     of the blocks
     seed      of the shuffled order
     perturb   move approximate results within their documented error
-    resident_blocks  how many blocks run together; None: as many as a wave holds
+    resident_blocks  how many blocks run together; None: if they may wait for each other, as many
+              as the virtual device keeps resident, else as many as run fastest
+    registers  of a thread, as an assembler for the device allots them; they limit who is resident.
+              None: not known, and then they limit nothing. PTX does not tell
+    cooperative  all blocks of the grid may meet, in grid().sync(): they must all be resident
     seconds   a wave that runs longer is called endless
     """
 
@@ -47,6 +48,8 @@ class Settings:
     seed: int = 0
     perturb: bool = False
     resident_blocks: int | None = None
+    registers: int | None = None
+    cooperative: bool = False
     seconds: float = 45.0
 
 
@@ -87,7 +90,8 @@ def launch(
     observers     more of them, beside the counters
 
     Raises KernelFault where the kernel does what it must not, UnknownInstruction where the
-    simulator has no such instruction, ValueError where the launch itself makes no sense.
+    simulator has no such instruction, ValueError where the launch itself makes no sense, and its
+    kind DoesNotFit where the device cannot keep enough blocks resident.
     """
     settings = settings or Settings()
     _check(entry, grid, block, arguments, shared_bytes)
@@ -97,6 +101,9 @@ def launch(
         for p, a in zip(entry.parameters, arguments, strict=True)
     }
     variables = place_module_memory(entry.outside, addresses)
+    if settings.cooperative:
+        meeting = Buffer(GRID_BARRIER, np.zeros(GRID_BARRIER_BYTES, np.uint8))
+        variables[GRID_BARRIER] = addresses.base(meeting)
     program = program_of(entry, settings.perturb)
     shared = _shared_bytes(entry, shared_bytes)
     watching = list(observers)
@@ -104,13 +111,15 @@ def launch(
         watching.append(WritesToConst())
         if shared:
             watching.append(UninitialisedShared())
-    counting = Counting(program) if settings.counters else None
+    counting = Counting(entry, program) if settings.counters else None
     if counting is not None:
         watching.append(counting)
     printer = Printer()
     notes: dict[int | None, str] = {}  # by line: each thing is worth telling once
     ids = _block_ids(grid, settings)
-    together = settings.resident_blocks or _blocks_in_a_wave(entry, block, shared)
+    together, why = _together(entry, program, block, shared, settings)
+    if settings.cooperative and len(ids) > together:
+        raise DoesNotFit(f"a cooperative launch of {len(ids):,} blocks: resident are {why}")
     with np.errstate(all="ignore"):
         for start in range(0, len(ids), together):
             wave = Wave(
@@ -120,7 +129,7 @@ def launch(
                 shared,
                 entry.local_bytes,
                 shared_bytes,
-                ids[start + together :],
+                ids[start + together :] if why else None,
             )
             for observer in watching:
                 observer.wave_started(wave)
@@ -130,6 +139,15 @@ def launch(
                 machine.finish()
             except KernelFault as fault:
                 fault.output = printer.output
+                if fault.kind is FaultKind.DEADLOCK and len(wave.later):
+                    fault.expected = f"Who is waited for is resident. Resident are {why}."
+                    fault.advice = (
+                        "Launch no more blocks than are resident, or let each wait only for those "
+                        "that start before it."
+                    )
+                if fault.kind is FaultKind.TRAP and program.meets_grid and not settings.cooperative:
+                    fault.expected = "Blocks that meet in grid().sync() are launched cooperatively."
+                    fault.advice = "Load the module with enable_cooperative_groups=True."
                 forget_module_memory(entry.outside)
                 raise
             notes = machine.barriers.notes | notes
@@ -139,6 +157,7 @@ def launch(
     names = [buffer.name for buffer in addresses.buffers] + list(entry.mentioned)
     untouched = {name: Traffic() for name in names}
     traffic = untouched | counting.traffic()
+    traffic.pop(GRID_BARRIER, None)  # not the program's
     return Launched(counting.total(), counting.by_line(), traffic, printer.output, told)
 
 
@@ -152,7 +171,7 @@ def _check(
     if min(grid) < 1 or min(block) < 1:
         raise ValueError(f"grid {grid} and block {block} must be at least 1 in every dimension")
     threads = block[0] * block[1] * block[2]
-    limit = min(1024, entry.maximum_threads or 1024)
+    limit = min(THREADS_PER_BLOCK, entry.maximum_threads or THREADS_PER_BLOCK)
     if threads > limit:
         raise ValueError(f"a block of {threads} threads is over the limit of {limit}")
     if len(arguments) != len(entry.parameters):
@@ -160,14 +179,23 @@ def _check(
             f"{entry.name} takes {len(entry.parameters)} arguments, not {len(arguments)}"
         )
     shared = _shared_bytes(entry, shared_bytes)
-    if shared > MAXIMUM_SHARED_BYTES:
-        raise ValueError(f"{shared} bytes of shared memory; a block has {MAXIMUM_SHARED_BYTES}")
+    if shared > DEVICE.shared_bytes_per_block:
+        raise ValueError(
+            f"{shared} bytes of shared memory; a block has {DEVICE.shared_bytes_per_block}"
+        )
 
 
-def _blocks_in_a_wave(entry: Entry, block: Dimensions, shared: int) -> int:
-    padded = -(-block[0] * block[1] * block[2] // 32) * 32
-    memory = shared + padded * entry.local_bytes
-    return max(1, min(LANES_IN_A_WAVE // padded, BYTES_IN_A_WAVE // max(1, memory)))
+def _together(
+    entry: Entry, program: Program, block: Dimensions, shared: int, settings: Settings
+) -> tuple[int, str]:
+    """(how many blocks run together, and why: "" if no block waits for another)."""
+    threads = block[0] * block[1] * block[2]
+    resident = residency(threads, settings.registers, shared)
+    if settings.resident_blocks:
+        return settings.resident_blocks, f"{settings.resident_blocks}, as this launch asks"
+    if settings.cooperative or program.waits_for_blocks:
+        return resident.blocks, resident.why
+    return blocks_in_a_wave(threads, shared, entry.most_local_bytes), ""
 
 
 def _shared_bytes(entry: Entry, dynamic: int) -> int:

@@ -27,6 +27,8 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "tf32": np.dtype(np.float32),
     "f16x2": np.dtype(np.uint32),
     "bf16x2": np.dtype(np.uint32),
+    "u16x2": np.dtype(np.uint32),
+    "s16x2": np.dtype(np.uint32),
     "b64": np.dtype(np.uint64),
     "u64": np.dtype(np.uint64),
     "s64": np.dtype(np.int64),
@@ -38,6 +40,7 @@ SIGNED = {"s8", "s16", "s32", "s64"}
 INTEGERS = SIGNED | {"b8", "b16", "b32", "b64", "u8", "u16", "u32", "u64"}
 FLOATS = {"f32", "f64"}
 HALVES = {"f16", "bf16", "f16x2", "bf16x2"}
+PAIRS = {"u16x2": np.dtype(np.uint16), "s16x2": np.dtype(np.int16)}  # what each half holds
 
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 

@@ -3,114 +3,27 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+import textwrap
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.judging.counter_columns import COLUMNS, Column
 from harness.telling.place import shown
 
 if TYPE_CHECKING:
     from simulator import Counters
 
 CLOSING = "requested at L1; hits and DRAM are not modelled"
-WASTES = "> wastes most of a column; "
-ROOM = 20  # lines of source; with head and foot the table has four more
+WASTES = "> furthest from the ideal; "
+HEAD, FOOT = 3, 3  # rows above the lines of source, and below them beside the sayings
+ROOM = 16  # lines of source
 ROOM_IN_A_FAILURE = 8
+SLIGHT = 0.05  # a smaller part of a column that is wasted is not pointed at unasked
 GAP = 0  # among line numbers: lines left out
-CODE_WIDTH = 46  # columns of source at least; what is longer than there is room for ends in …
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One figure beside a line; a column of zeros is left out."""
-
-    title: str
-    names: tuple[str, ...]  # the counters that it helps to understand
-    value: Callable[[Counters], int]
-    waste: Callable[[Counters], int] = lambda counters: 0  # what a better kernel would not have
-    always: bool = True  # False: only where one of its counters is named
-
-
-COLUMNS = (
-    Column(
-        "instructions",
-        ("warp_instructions", "thread_instructions", "execution_efficiency"),
-        lambda c: c.warp_instructions,
-    ),
-    Column(
-        "threads' instructions",
-        ("thread_instructions", "execution_efficiency"),
-        lambda c: c.thread_instructions,
-        always=False,
-    ),
-    Column("load requests", ("global_load_requests",), lambda c: c.global_load_requests),
-    Column(
-        "load sectors",
-        ("global_load_sectors", "global_load_ideal_sectors", "global_load_efficiency"),
-        lambda c: c.global_load_sectors,
-        lambda c: c.global_load_sectors - c.global_load_ideal_sectors,
-    ),
-    Column(
-        "load bytes",
-        ("global_load_bytes", "global_load_efficiency"),
-        lambda c: c.global_load_bytes,
-        always=False,
-    ),
-    Column("store requests", ("global_store_requests",), lambda c: c.global_store_requests),
-    Column(
-        "store sectors",
-        ("global_store_sectors", "global_store_ideal_sectors", "global_store_efficiency"),
-        lambda c: c.global_store_sectors,
-        lambda c: c.global_store_sectors - c.global_store_ideal_sectors,
-    ),
-    Column(
-        "store bytes",
-        ("global_store_bytes", "global_store_efficiency"),
-        lambda c: c.global_store_bytes,
-        always=False,
-    ),
-    Column(
-        "local requests",
-        (
-            *("local_load_requests", "local_load_sectors"),
-            *("local_store_requests", "local_store_sectors"),
-        ),
-        lambda c: c.local_load_requests + c.local_store_requests,
-    ),
-    Column(
-        "shared requests",
-        ("shared_load_requests", "shared_store_requests"),
-        lambda c: c.shared_load_requests + c.shared_store_requests,
-        always=False,
-    ),
-    Column(
-        "wavefronts",
-        ("shared_load_wavefronts", "shared_store_wavefronts"),
-        lambda c: c.shared_load_wavefronts + c.shared_store_wavefronts,
-        always=False,
-    ),
-    Column(
-        "conflicts",
-        (
-            *("shared_load_conflicts", "shared_store_conflicts"),
-            *("shared_load_wavefronts", "shared_store_wavefronts"),
-        ),
-        lambda c: c.shared_load_conflicts + c.shared_store_conflicts,
-        lambda c: c.shared_load_conflicts + c.shared_store_conflicts,
-    ),
-    Column("branches", ("branches",), lambda c: c.branches, always=False),
-    Column(
-        "divergent",
-        ("divergent_branches", "execution_efficiency"),
-        lambda c: c.divergent_branches,
-        lambda c: c.divergent_branches,
-    ),
-    Column("atomics", ("atomics",), lambda c: c.atomics),
-    Column("barriers", ("barriers",), lambda c: c.barriers),
-    Column("shuffles", ("shuffles",), lambda c: c.shuffles),
-)
-COUNTERS = frozenset(name for column in COLUMNS for name in column.names)
+WIDTH = 100  # of a table, where the terminal is no wider
+LEAST_CODE = 34  # columns of source; what is longer than there is room for ends in …
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +37,8 @@ class CounterTable:
     named: Collection[str] | None = None  # the counters that a test asks about; None: all
     room: int = ROOM
     note: str = ""
+    sayings: int = 2  # sentences about the worst lines
+    hottest: Mapping[str, int] = field(default_factory=dict)  # updates of an address, by buffer
 
     def __str__(self) -> str:
         rows = self.rows()
@@ -132,62 +47,91 @@ class CounterTable:
 
     @property
     def columns(self) -> list[Column]:
-        """Those that are not zero and say something of the counters that were named."""
-        return [
-            column
-            for column in COLUMNS
-            if column.value(self.counters)
-            and (column.always if self.named is None else set(column.names) & set(self.named))
-        ]
+        """Those that are not zero and say something of the counters that were named.
+
+        Unasked, as many as there is room for: those that waste nothing go first.
+        """
+        columns = [column for column in COLUMNS if self._is_wanted(column)]
+        if self.named is not None:
+            return columns
+        room = _width() - LEAST_CODE - _MARGIN
+        last_first = list(reversed(columns[1:]))
+        for column in sorted(last_first, key=lambda c: c.wasted(self.counters) > SLIGHT):
+            if sum(self._width(one) + 2 for one in columns) <= room:
+                break
+            columns.remove(column)
+        return columns
 
     def rows(self) -> list[str]:
-        """Head, lines of source, and the kernel as a whole."""
+        """Head, lines of source, the kernel as a whole, and what the worst lines mean."""
         columns = self.columns
         lines = self._shown_lines(columns)
         worst = self._worst(columns)
-        code = _source_lines(self.source)
-        titles = "  ".join(column.title for column in columns)
-        most = max(CODE_WIDTH, shutil.get_terminal_size().columns - len(titles) - 12)
-        efficiencies = self._efficiencies(columns)
-        width = max(12, len(efficiencies), *(len(code.get(line, "")) for line in [0, *lines]))
-        width = min(width, most)
+        code = _dedented({line: text for line, text in self._code().items() if line in lines})
+        widths = [self._width(column) for column in columns]
+        most = max(LEAST_CODE, _width() - _MARGIN - sum(width + 2 for width in widths))
+        width = min(most, max(12, *map(len, code.values()), 0))
 
-        rows = [
+        def row(mark: str, number: object, text: str, cells: Sequence[str]) -> str:
+            figures = "  ".join(f"{c:>{w}}" for c, w in zip(cells, widths, strict=True))
+            return f"{mark} {number:>6}  {_cut(text, width):<{width}}  {figures}".rstrip()
+
+        return [
             f"{self.kernel} in {shown(self.source)}{self.note}",
-            f"  {'line':>6}  {'':<{width}}  {titles}",
+            row(" ", "", "", [column.title[0] for column in columns]),
+            row(" ", "line", "", [column.title[1] for column in columns]),
+            *(
+                row(
+                    ">" if line in worst else " ",
+                    line if line > 0 else "…",
+                    code.get(line, ""),
+                    [c.cell(self.lines[line]) if line in self.lines else "" for c in columns],
+                )
+                for line in lines
+            ),
+            row(" ", "all", "", [column.cell(self.counters) for column in columns]),
+            *self._also(),
+            *self._sayings(columns, worst),
         ]
-        for line in lines:
-            mark = ">" if line in worst else " "
-            number = line if line > 0 else "…"
-            text = _cut(code.get(line, ""), width)
-            row = f"{mark} {number:>6}  {text:<{width}}  {self._figures(columns, line)}"
-            rows.append(row.rstrip())
-        rows.append(f"  {'all':>6}  {efficiencies:<{width}}  {_row(columns, self.counters)}")
-        return rows
 
-    def _figures(self, columns: list[Column], line: int) -> str:
-        return _row(columns, self.lines[line]) if line in self.lines else ""
+    def _is_wanted(self, column: Column) -> bool:
+        if not column.value(self.counters):
+            return False
+        return column.unasked(self.counters) if self.named is None else self._asks(column.names)
+
+    def _width(self, column: Column) -> int:
+        cells = [column.cell(counters) for counters in (self.counters, *self.lines.values())]
+        return max(map(len, (*column.title, *cells)))
+
+    def _code(self) -> dict[int, str]:
+        try:
+            lines = self.source.read_text(encoding="utf-8").splitlines()
+        except OSError:
+            return {}
+        return {number: line.expandtabs(4) for number, line in enumerate(lines, start=1)}
 
     def _shown_lines(self, columns: list[Column]) -> list[int]:
         """The counted lines and single lines between them; GAP stands for more lines between.
 
-        When they are too many, those that waste and touch memory most.
+        When they are too many, those that waste most and then those that ask for most.
         """
-        counted = [
-            line
+        counted = {
+            line: counters
             for line, counters in self.lines.items()
             if any(column.value(counters) for column in columns)
-        ]
+        }
+
+        def share(column: Column, counters: Counters, whole: int) -> float:
+            return column.waste(counters) / whole if whole else 0.0
+
+        wholes = [column.waste(self.counters) for column in columns]
+        others = [column for column in columns if "warp_instructions" not in column.names]
         interesting = sorted(
             counted,
             key=lambda line: (
-                -sum(column.waste(self.lines[line]) for column in columns),
-                -sum(
-                    column.value(self.lines[line])
-                    for column in columns
-                    if column.title != "instructions"
-                ),
-                -self.lines[line].warp_instructions,
+                -sum(share(c, counted[line], w) for c, w in zip(columns, wholes, strict=True)),
+                -sum(column.value(counted[line]) for column in others),
+                -counted[line].warp_instructions,
             ),
         )
         for kept in range(len(interesting), 0, -1):
@@ -196,23 +140,72 @@ class CounterTable:
                 return filled
         return []
 
+    def _wasting(self, columns: list[Column]) -> list[Column]:
+        """The columns worth pointing at, the worst first."""
+        least = SLIGHT if self.named is None else 0.0
+        found = [column for column in columns if column.wasted(self.counters) > least]
+        return sorted(found, key=lambda column: -column.wasted(self.counters))
+
     def _worst(self, columns: list[Column]) -> set[int]:
         """For each column the line that wastes most, and those that waste at least half as much."""
         worst: set[int] = set()
-        for column in columns:
+        for column in self._wasting(columns):
             waste = {line: column.waste(counters) for line, counters in self.lines.items()}
             most = max(waste.values(), default=0)
             worst |= {line for line, amount in waste.items() if most and amount >= most / 2}
         return worst
 
-    def _efficiencies(self, columns: list[Column]) -> str:
-        counters, titles = self.counters, {column.title for column in columns}
-        parts = []
-        if "load sectors" in titles:
-            parts.append(f"loads {counters.global_load_efficiency:.0%} useful")
-        if "store sectors" in titles:
-            parts.append(f"stores {counters.global_store_efficiency:.0%} useful")
-        return ", ".join(parts)
+    def _sayings(self, columns: list[Column], worst: Collection[int]) -> Iterator[str]:
+        """Sentences about the worst line of the worst columns."""
+        for column in self._wasting(columns)[: self.sayings]:
+            line = max(self.lines, key=lambda one: column.waste(self.lines[one]), default=None)
+            if line in worst and line is not None:
+                yield f"  {column.says(line, self.lines[line])}"
+
+    def _also(self) -> Iterator[str]:
+        """What belongs to no line: of what was named, or of everything."""
+        counters, found = self.counters, []
+        if counters.global_load_sectors and self._asks(_SECTORS["load"]):
+            found.append(f"loads {counters.global_load_efficiency:.0%} useful")
+        if counters.global_store_sectors and self._asks(_SECTORS["store"]):
+            found.append(f"stores {counters.global_store_efficiency:.0%} useful")
+        if counters.load_waits and self._asks({"load_waits", "loads_in_flight"}):
+            found.append(f"{counters.loads_in_flight:.1f} loads under way at each wait")
+        hottest = sorted(self.hottest.items(), key=lambda pair: -pair[1])
+        if self._asks({"hottest_updates", "atomic_contention"}) and hottest:
+            places = " and ".join(f"{count} in {name}" for name, count in hottest)
+            found.append(f"most updates of one address: {places}")
+        for name, words in _BESIDES.items():
+            if self.named is None and (count := getattr(counters, name)):
+                found.append(f"{count} {words}")
+        if found:
+            yield from textwrap.wrap(
+                ", ".join(found),
+                _width(),
+                initial_indent=f"  {'also':>6}  ",
+                subsequent_indent=" " * 10,
+            )
+
+    def _asks(self, names: Collection[str]) -> bool:
+        return self.named is None or not set(names).isdisjoint(self.named)
+
+
+_MARGIN = 12  # columns for mark, line number and what is between
+_SECTORS = {
+    direction: {f"global_{direction}_{what}" for what in ("sectors", "ideal_sectors", "efficiency")}
+    for direction in ("load", "store")
+}
+_BESIDES = {
+    "barriers": "barriers",
+    "warp_barriers": "warp barriers",
+    "shuffles": "shuffles",
+    "votes": "votes",
+    "warp_reductions": "reductions over a warp",
+}
+
+
+def _width() -> int:
+    return max(WIDTH, shutil.get_terminal_size().columns)
 
 
 def _with_lines_between(counted: Sequence[int]) -> list[int]:
@@ -224,18 +217,10 @@ def _with_lines_between(counted: Sequence[int]) -> list[int]:
     return filled
 
 
-def _row(columns: list[Column], counters: Counters) -> str:
-    return "  ".join(
-        f"{column.value(counters) or '':>{len(column.title)}}" for column in columns
-    ).rstrip()
-
-
-def _source_lines(source: Path) -> dict[int, str]:
-    try:
-        lines = source.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return {}
-    return {number: line.expandtabs(4) for number, line in enumerate(lines, start=1)}
+def _dedented(code: Mapping[int, str]) -> dict[int, str]:
+    """Without the spaces that all lines begin with."""
+    spaces = [len(text) - len(text.lstrip()) for text in code.values() if text.strip()]
+    return {line: text[min(spaces, default=0) :] for line, text in code.items()}
 
 
 def _cut(text: str, width: int) -> str:

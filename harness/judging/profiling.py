@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+import operator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
@@ -156,7 +157,19 @@ class Profile(Sequence["LaunchRecord"], Generic[Result]):
 
         room = ROOM if named is None else ROOM_IN_A_FAILURE
         tables = [
-            CounterTable(kernel.name, kernel.source, kernel.lines, kernel.counters, named, room)
+            CounterTable(
+                kernel.name,
+                kernel.source,
+                kernel.lines,
+                kernel.counters,
+                named,
+                room,
+                hottest={
+                    name: one.hottest_updates
+                    for name, one in kernel.buffers.items()
+                    if one.hottest_updates
+                },
+            )
             for kernel in self._looked_at.values()
         ]
         return [table for table in tables if table.columns]
@@ -214,17 +227,12 @@ class Profiler:
         return profile
 
 
-Sums = TypeVar("Sums")
+Sums = TypeVar("Sums", "Counters", "Traffic")
 
 
-def total(parts: Iterator[Sums] | Sequence[Sums]) -> Sums:
-    """Add dataclasses of plain numbers field by field."""
-    return reduce(_added, parts)
-
-
-def _added(one: Sums, other: Sums) -> Sums:
-    names = [field.name for field in fields(one)]  # type: ignore[arg-type]  # a dataclass
-    return type(one)(**{name: getattr(one, name) + getattr(other, name) for name in names})
+def total(parts: Iterable[Sums]) -> Sums:
+    """The sum as the parts add themselves: a maximum among their figures stays a maximum."""
+    return reduce(operator.add, parts)
 
 
 def _code_lines(source: Path) -> dict[int, str]:

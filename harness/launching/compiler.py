@@ -17,7 +17,7 @@ from harness.launching.kernel_source import kernels_in, local_headers
 from harness.telling.learner_error import EnvironmentFault
 
 VIRTUAL_ARCHITECTURE = "compute_80"  # what the simulator runs
-_OPTIONS = ("-lineinfo", "--std=c++17")
+OPTIONS = ("-lineinfo", "--std=c++17")
 _PROGRAM = "kernel.cu"  # NVRTC sees this name, whatever letters the learner's path has
 _FORMAT = "3"  # of what is cached; raise it when `Compiled` or the steps below change
 _SIGNATURE = "\ntemplate <typename> __global__ void lesson_signature() {}\n"
@@ -48,7 +48,7 @@ def compile_file(
     except UnicodeDecodeError:
         source = path.read_text(encoding="latin-1")
     headers = local_headers(source, path.parent)
-    flags = (f"--gpu-architecture={architecture}", *_OPTIONS, *options)
+    flags = (f"--gpu-architecture={architecture}", *OPTIONS, *options)
     key = ptx_cache.key_of(
         _FORMAT,
         source,
@@ -66,6 +66,12 @@ def compile_file(
 @cache
 def nvrtc_version() -> str:
     return ".".join(str(part) for part in _nvrtc().getVersion())
+
+
+@cache
+def supported_architectures() -> tuple[int, ...]:
+    """What NVRTC assembles for, as numbers: 90 is sm_90."""
+    return tuple(int(number) for number in _nvrtc().getSupportedArchs())
 
 
 def _read(key: str) -> Compiled | None:

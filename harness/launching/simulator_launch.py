@@ -45,10 +45,11 @@ def launch_on_simulator(
     shape: LaunchShape,
     arguments: Sequence[Any],
     path: Path,
+    cooperative: bool = False,
 ) -> None:
     """Run a checked launch. Raises KernelFault with `learner_report` set."""
     __tracebackhide__ = True
-    from simulator import KernelFault, UnknownInstruction, launch
+    from simulator import DoesNotFit, KernelFault, UnknownInstruction, launch
 
     try:
         launched = launch(
@@ -57,7 +58,7 @@ def launch_on_simulator(
             block=shape.block,
             arguments=bound(signature.parameters, arguments),
             shared_bytes=shape.shared_bytes,
-            settings=_settings(),
+            settings=_settings(cooperative),
         )
     except KernelFault as fault:
         _print(getattr(fault, "output", ""))
@@ -70,6 +71,13 @@ def launch_on_simulator(
             where=source_line(path, error.line),
             expected="PTX as the compiler writes it for compute capability 8.0",
             advice="check the spelling of inline assembly; newer instructions need a GPU",
+        ) from error
+    except DoesNotFit as error:
+        raise LaunchError(
+            f"{signature.kernel}: {error}",
+            where=str(call_site()),
+            expected="no more blocks than the virtual device keeps resident",
+            advice="launch fewer blocks, and let each loop over its share of the work",
         ) from error
     except Exception as error:  # a bug of the simulator's: its own traceback says where
         error.add_note(f"while the simulator ran {signature.kernel} of {shown_path(path)}")
@@ -156,12 +164,12 @@ def _buffer(parameter: KernelParameter, tensor: Any, together: list[_Window]) ->
     return Buffer(name, data, element=element, origin=origin)
 
 
-def _settings() -> "Settings":
+def _settings(cooperative: bool) -> "Settings":
     from simulator import Settings
 
     changes = launch_settings.simulator_changes(launch_settings.current())
     changes["counters"] = bool(changes["counters"]) or is_recording()
-    return Settings(**changes)  # type: ignore[arg-type]
+    return Settings(**changes, cooperative=cooperative)  # type: ignore[arg-type]
 
 
 def _print(output: str) -> None:

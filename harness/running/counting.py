@@ -13,10 +13,13 @@ from typing import Any
 
 import pytest
 
+from harness.judging.counter_report import CLOSING, FOOT, HEAD, WASTES, CounterTable
+
 COUNTED = pytest.StashKey[list[dict[str, Any]]]()
-MOST_LINES = 40  # of a lesson
-LEAST_ROWS = 4  # of source, in a table
-FRAME_ROWS = 4  # of a table: two above, one below, one blank
+MOST_LINES = 60  # of a lesson
+LEAST_ROWS = 3  # of source, in a table
+SAYINGS = 1  # in a table
+FRAME_ROWS = HEAD + FOOT + SAYINGS + 1  # of a table, with a blank one
 
 
 @contextmanager
@@ -58,7 +61,6 @@ class CountedKernels:
 
 
 def _lesson(rows: list[dict[str, Any]]) -> Iterator[str]:
-    from harness.judging.counter_report import CLOSING, WASTES, CounterTable
     from simulator import Counters
 
     if not rows:
@@ -75,6 +77,8 @@ def _lesson(rows: list[dict[str, Any]]) -> Iterator[str]:
             Counters(**row["counters"]),
             room=space // len(kept) - FRAME_ROWS,
             note=f"{of} ({row['test']})",
+            sayings=SAYINGS,
+            hottest=row.get("hottest", {}),
         ).rows()
         yield ""
     others = [row["kernel"] for row in rows if row not in kept]
@@ -84,7 +88,7 @@ def _lesson(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _plain(launches: Sequence[Any], test: str) -> dict[str, Any]:
-    largest = max(launches, key=lambda launch: launch.launched.counters.warp_instructions)
+    largest = max(launches, key=lambda launch: _weight(_nonzero(launch.launched.counters)))
     return {
         "kernel": largest.kernel,
         "source": str(largest.path),
@@ -92,6 +96,11 @@ def _plain(launches: Sequence[Any], test: str) -> dict[str, Any]:
         "launches": len(launches),
         "counters": _nonzero(largest.launched.counters),
         "lines": {str(line): _nonzero(one) for line, one in largest.launched.lines.items()},
+        "hottest": {
+            name: traffic.hottest_updates
+            for name, traffic in largest.launched.buffers.items()
+            if traffic.hottest_updates
+        },
     }
 
 
@@ -100,5 +109,15 @@ def _nonzero(counters: Any) -> dict[str, int]:
     return {name: int(value) for name in names if (value := getattr(counters, name))}
 
 
-def _size(row: Mapping[str, Any]) -> int:
-    return int(row["counters"].get("warp_instructions", 0))
+def _size(row: Mapping[str, Any]) -> tuple[int, int]:
+    return _weight(row["counters"])
+
+
+def _weight(counts: Mapping[str, int]) -> tuple[int, int]:
+    """What makes a launch large: what it moves through memory, and then its instructions.
+
+    A launch of many idle threads has many instructions and says little.
+    """
+    traffic = [name for name in counts if name.endswith(("_sectors", "_wavefronts"))]
+    moved = sum(counts[name] for name in traffic if "ideal" not in name)
+    return moved, counts.get("warp_instructions", 0)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.judging.counter_report import COUNTERS
+from harness.judging.counter_columns import COUNTERS
 from harness.lessons import answers
 from harness.running.counting import COUNTED
 from harness.running.session import Session

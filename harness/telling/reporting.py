@@ -16,6 +16,7 @@ from harness.telling.place import shown
 
 MOST_LINES = 25
 MOST_COLUMNS = 160
+LEAST_TABLE = 9  # lines of counters that a long message leaves room for
 UNWRITTEN = "is not written yet"
 TOLD_ABOVE = "told in full above"
 UNCOMPARED = "(pytest_assertion plugin: representation of details failed"
@@ -28,6 +29,8 @@ ADDRESS = re.compile(
     r"'?([\w.<>]+?)'?(?: (?:at 0x[0-9a-f]+|of .*?))?>"
 )
 OBJECT = re.compile(r"<(?:[\w<>]+\.)*(\w+) object at 0x[0-9a-f]+>")
+SOURCE_ROW = re.compile(r"  +(?:\d+|…)(?: |$)")  # of a counter table, not marked
+SAYING = re.compile(r"  line \d")
 WHERE_FROM = re.compile(r"^\s*\+\s+(?:where|and)\s+.+? = .*\.[\w]+$")
 
 
@@ -45,8 +48,8 @@ def failure_text(
         if not middle or (not is_verdict(error) and raised_inside(error, frames)):
             tail.append("(every frame: add --tb=long)")
     room = MOST_LINES - 1 - len(middle) - len(tail)
-    body = _fit(body, room)
-    table = _fit_table(test.counters, room - len(body) - 1)
+    table = _fit_table(test.counters, max(LEAST_TABLE, room - len(body) - 1))
+    body = _fit(body, room - len(table) - bool(table))
     return "\n".join([head, *body, *([""] if table else []), *table, *middle, *tail])
 
 
@@ -136,11 +139,13 @@ def _fit(lines: list[str], room: int) -> list[str]:
 
 
 def _fit_table(lines: Sequence[str], room: int) -> list[str]:
-    """A counter table, or its head, the lines it points at, and its foot."""
-    if len(lines) > room:
-        pointed = [line for line in lines[2:-2] if line.startswith(">")]
-        lines = [*lines[:2], *pointed, *lines[-2:]] if pointed else []
-    return _cut_columns(lines) if len(lines) <= room else []
+    """Counter tables; where there is no room, without the lines of source they do not point at."""
+    kept = list(lines)
+    for left_out in (SOURCE_ROW, SAYING):
+        spare = [k for k, line in enumerate(kept) if left_out.match(line)]
+        dropped = set(spare[max(0, room - len(kept) + len(spare)) :])
+        kept = [line for k, line in enumerate(kept) if k not in dropped]
+    return _cut_columns(kept) if len(kept) <= room else []
 
 
 def _cut_columns(lines: Sequence[str]) -> list[str]:

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from simulator.instructions.rows import Compute
-from simulator.types import Values, unsigned
+from simulator.instructions.rows import Compute, Operation, Spelling, Unit
+from simulator.types import Values, choose, unsigned
 
 HALF = np.uint64(32)
+NOWHERE = np.uint32(0xFFFFFFFF)
 
 
 def width(lanes: Values) -> int:
@@ -59,10 +60,18 @@ def _low_mask(word: Values, length: Values) -> Values:
     return shift_left(one + (length & np.uint32(0)).astype(word.dtype), length) - one
 
 
+def _field_number(word: Values, number: Values) -> Values:
+    """A field's place or length: of 32-bit words the hardware looks at 8 bits of it. What takes
+    its place for 64-bit words looks at all."""
+    if word.dtype.itemsize == 4:
+        return number & np.uint32(0xFF)
+    return np.minimum(number, np.uint32(width(word)))
+
+
 def extract_field(a: Values, position: Values, length: Values) -> Values:
     """`bfe`: the field at position, extended by zeros or (signed) by the highest bit it has."""
     word = unsigned(a)
-    position, length = position & np.uint32(0xFF), length & np.uint32(0xFF)
+    position, length = _field_number(word, position), _field_number(word, length)
     inside = _low_mask(word, length) & shift_right(~word.dtype.type(0) | word, position)
     field = shift_right(word, position) & inside
     if a.dtype.kind == "u":
@@ -74,9 +83,48 @@ def extract_field(a: Values, position: Values, length: Values) -> Values:
 
 def insert_field(a: Values, b: Values, position: Values, length: Values) -> Values:
     """`bfi`: the low `length` bits of a over those of b at position; bits past the top are lost."""
-    position, length = position & np.uint32(0xFF), length & np.uint32(0xFF)
+    position, length = _field_number(a, position), _field_number(a, length)
     mask = shift_left(_low_mask(a, length), position)
     return (b & ~mask) | (shift_left(a, position) & mask)
+
+
+def mask_wrap(position: Values, length: Values) -> Values:
+    """`bmsk`: ones in `length` bits from position up; both count modulo 32."""
+    position, length = position & np.uint32(31), length & np.uint32(31)
+    return shift_left(_low_mask(position, length), position)
+
+
+def mask_clamp(position: Values, length: Values) -> Values:
+    """As wrap, but 32 and more all count as 32."""
+    return shift_left(_low_mask(position, length), position)
+
+
+def extend_wrap(a: Values, length: Values) -> Values:
+    """`szext`: the low bits of a, extended by zeros or by the highest of them."""
+    return _extend(a, length & np.uint32(31))
+
+
+def extend_clamp(a: Values, length: Values) -> Values:
+    return _extend(a, np.minimum(length, np.uint32(32)))
+
+
+def _extend(a: Values, length: Values) -> Values:
+    return extract_field(a, length & np.uint32(0), length)
+
+
+def find_nth_set(mask: Values, base: Values, offset: Values) -> Values:
+    """`fns`: where the offset-th 1 is, counted from bit `base` on, upwards or (negative) downwards;
+    0 asks for the bit at base itself. 0xffffffff if there is none."""
+    places = np.arange(32, dtype=np.uint32)
+    bits = (mask[..., None] >> places & np.uint32(1)).astype(np.int64)  # [lanes, 32]
+    start, steps = base.astype(np.int64)[..., None], offset.astype(np.int64)[..., None]
+    upwards = np.cumsum(bits * (places >= start), axis=-1)
+    downwards = np.cumsum((bits * (places <= start))[..., ::-1], axis=-1)[..., ::-1]
+    counted = choose(steps > 0, upwards, -downwards)
+    found = (bits == 1) & (counted == steps) & choose(steps > 0, places >= start, places <= start)
+    found |= (steps == 0) & (bits == 1) & (places == start)
+    place = np.argmax(found, axis=-1).astype(np.uint32)
+    return choose(found.any(axis=-1), place, NOWHERE)
 
 
 def _bit_length(word: Values) -> Values:
@@ -131,6 +179,24 @@ def logic_3(a: Values, b: Values, c: Values, table: Values) -> Values:
             row = (a if entry & 4 else ~a) & (b if entry & 2 else ~b) & (c if entry & 1 else ~c)
             result = result | row
     return result
+
+
+def logic_3_family(spelling: Spelling) -> Operation:
+    """`lop3.b32 d, a, b, c, table`, or `lop3.or d|p, a, b, c, table, q`: p = (d != 0) or q."""
+    if spelling.types != ("b32",):
+        raise spelling.unknown()
+    operands = ("b32", "b32", "b32", "u32")
+    if spelling.destinations == 1 and not spelling.modifiers:
+        return Operation(logic_3, operands, ("b32",), Unit.ALU)
+    combine = {"or": np.bitwise_or, "and": np.bitwise_and}[spelling.one_of(("or", "and"))]
+    if spelling.destinations != 2 or len(spelling.modifiers) != 1:
+        raise spelling.unknown()
+
+    def compute(a: Values, b: Values, c: Values, table: Values, q: Values) -> tuple[Values, Values]:
+        result = logic_3(a, b, c, table)
+        return result, combine(result != 0, q)
+
+    return Operation(compute, (*operands, "pred"), ("b32", "pred"), Unit.ALU)
 
 
 def permute_bytes(a: Values, b: Values, selector: Values) -> Values:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from simulator.instructions.float_arithmetic import flush
-from simulator.instructions.half_arithmetic import READ
+from simulator.instructions.half_arithmetic import READ, flush_half
 from simulator.instructions.rows import Compute, Operation, Spelling, Unit
 from simulator.types import DTYPES, FLOATS, HALVES, INTEGERS, Values, unsigned
 
@@ -22,8 +22,11 @@ def _is_subnormal(a: Values) -> Values:
 INTEGER_COMPARISONS: dict[str, Compute] = {
     "eq": np.equal, "ne": np.not_equal,
     "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
-    "lo": np.less, "ls": np.less_equal, "hi": np.greater, "hs": np.greater_equal,  # unsigned
 }
+UNSIGNED_COMPARISONS: dict[str, Compute] = INTEGER_COMPARISONS | {
+    "lo": np.less, "ls": np.less_equal, "hi": np.greater, "hs": np.greater_equal,
+}
+BIT_COMPARISONS: dict[str, Compute] = {"eq": np.equal, "ne": np.not_equal}
 FLOAT_COMPARISONS: dict[str, Compute] = {
     "eq":  np.equal,                                # false if either is NaN, as in NumPy
     "ne":  lambda a, b: (a < b) | (a > b),          # false on NaN: NumPy's != is true there
@@ -54,13 +57,22 @@ TESTS: dict[str, Compute] = {
 # fmt: on
 
 
+def integer_comparisons(type_name: str) -> dict[str, Compute]:
+    """Those that a type has: bits have no order, and the unsigned types have names of their own."""
+    by_kind = {"b": BIT_COMPARISONS, "u": UNSIGNED_COMPARISONS, "s": INTEGER_COMPARISONS}
+    return by_kind[type_name[0]]
+
+
 def _comparison(spelling: Spelling, type_name: str) -> Compute:
     """What compares two values of the type: a bool for each lane, or for each half of a pair."""
     if type_name in INTEGERS:
-        return INTEGER_COMPARISONS[spelling.one_of(INTEGER_COMPARISONS)]
+        comparisons = integer_comparisons(type_name)
+        return comparisons[spelling.one_of(comparisons)]
     compare = FLOAT_COMPARISONS[spelling.one_of(FLOAT_COMPARISONS)]
     if type_name in HALVES:
         read = READ[type_name]
+        if "ftz" in spelling.modifiers:
+            return lambda a, b: compare(*(flush_half(read(x), type_name) for x in (a, b)))
         return lambda a, b: compare(read(a), read(b))
     if type_name not in FLOATS:
         raise spelling.unknown()
@@ -97,10 +109,10 @@ def set_predicate(spelling: Spelling) -> Operation:
 
     compute: Compute
     operands: tuple[str, ...] = (type_name, type_name)
+    if packed and spelling.destinations == 1:
+        raise spelling.unknown()
     if combine is None:
         compute = both if spelling.destinations == 2 else compare
-        if packed and spelling.destinations == 1:
-            raise spelling.unknown()
         return Operation(compute, operands, ("pred",) * spelling.destinations, Unit.ALU)
     if spelling.destinations == 2:
 
@@ -115,12 +127,15 @@ def set_predicate(spelling: Spelling) -> Operation:
     return Operation(compute, (*operands, "pred"), ("pred",) * spelling.destinations, Unit.ALU)
 
 
-def _spread(verdict: Values, type_name: str) -> Values:
-    """`set` writes true as 1.0 in a float type, as all ones in an integer type."""
+def _spread(verdict: Values, type_name: str, packed: bool) -> Values:
+    """`set` writes true as 1.0 in a float type, as all ones in an integer type.
+
+    packed  the verdict has one place for each half of a word: so has the result, an integer's too
+    """
     dtype = DTYPES[type_name]
-    if type_name in ("f16x2", "bf16x2"):
-        one = np.uint16(0x3C00 if type_name == "f16x2" else 0x3F80)
-        return _half((verdict * one).view(np.uint32), 0)
+    if packed:
+        one = np.uint16({"f16x2": 0x3C00, "bf16x2": 0x3F80}.get(type_name, 0xFFFF))
+        return _half((verdict * one).view(np.uint32), 0).view(dtype)
     if type_name == "bf16":
         return verdict * np.uint16(0x3F80)
     if dtype.kind == "f":
@@ -128,22 +143,37 @@ def _spread(verdict: Values, type_name: str) -> Values:
     return -verdict.astype(dtype)
 
 
+def set_results(source: str) -> tuple[str, ...]:
+    """The types in which `set` writes what it finds of a source type."""
+    if source in ("f16x2", "bf16x2"):
+        return ("u32", "s32", source)
+    if source in HALVES:
+        return ("u16", "s16", "u32", "s32", source)
+    return ("u32", "s32", "f32", "f16", "bf16")
+
+
 def set_value(spelling: Spelling) -> Operation:
     """`set.cmp.bool.dtype.stype`: as setp, into a register."""
     if len(spelling.types) != 2:
         raise spelling.unknown()
     result, source = spelling.types
+    if result not in set_results(source):
+        raise spelling.unknown()
     compare, combine = _comparison(spelling, source), _combination(spelling)
+    packed = source in ("f16x2", "bf16x2")
     if combine is None:
         return Operation(
-            lambda a, b: _spread(compare(a, b), result), (source, source), (result,), Unit.ALU
+            lambda a, b: _spread(compare(a, b), result, packed),
+            (source, source),
+            (result,),
+            Unit.ALU,
         )
 
     def combined(a: Values, b: Values, c: Values) -> Values:
         verdict = compare(a, b)
-        if source.endswith("x2"):  # one predicate, two halves
+        if packed:  # one predicate, two halves
             c = c[..., None]
-        return _spread(combine(verdict, c), result)
+        return _spread(combine(verdict, c), result, packed)
 
     return Operation(combined, (source, source, "pred"), (result,), Unit.ALU)
 

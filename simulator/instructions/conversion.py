@@ -5,9 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from simulator.instructions.float_arithmetic import flush
+from simulator.instructions import narrow_conversion
+from simulator.instructions.float_arithmetic import NAN, flush
 from simulator.instructions.float_rounding import ZERO, Exact, directed, two_sum, wide
-from simulator.instructions.half_arithmetic import BFLOAT_NAN, CLAMPS, READ, to_bfloat, to_odd_float
+from simulator.instructions.half_arithmetic import (
+    BFLOAT_NAN,
+    CLAMPS,
+    HALF_NAN,
+    LOWER_HALF,
+    READ,
+    from_bfloat,
+    to_bfloat,
+    to_odd_float,
+)
 from simulator.instructions.rows import Compute, Operation, Spelling, Unit
 from simulator.types import DTYPES, FLOATS, HALVES, INTEGERS, Values, choose, unsigned
 
@@ -24,17 +34,35 @@ TO_WHOLE: dict[str, Convert] = {
 DIRECTED = ("rz", "rm", "rp")
 ACCEPTED = TO_WHOLE.keys() | {"rn", *DIRECTED, "rna", "sat", "ftz", "relu", "satfinite"}
 # fmt: on
+# The NaN that conversions write; float64's is float32's, widened.
+NANS: dict[str, Any] = {
+    "f16": HALF_NAN,
+    "bf16": BFLOAT_NAN,
+    "f32": NAN,
+    "f64": np.uint64(0x7FFFFFFFE0000000).view(np.float64),
+}
+# Here NumPy's casts do with a NaN what the hardware does.
+KEPT_BY_NUMPY = {("f32", "f64"), ("f16", "f64"), ("bf16", "f64"), ("f64", "f32"), ("f64", "f64")}
+# Conversions that are copies of bits, whatever rounding they name.
+MOVES: dict[tuple[str, str], Compute] = {
+    ("f32", "f32"): np.positive,
+    ("f64", "f64"): np.positive,
+    ("bf16", "f32"): from_bfloat,
+}
+SEEN = TO_WHOLE.keys() | {"ftz", "sat"}  # what makes more of them
 
 
 def convert(spelling: Spelling) -> Operation:
-    """`cvt.rounding.ftz.sat.result.source`, or `cvt.rn.f16x2.f32 d, high, low`."""
+    """`cvt.rounding.ftz.sat.result.source`, `cvt.rn.f16x2.f32 d, high, low`, or `cvt.pack`."""
+    if "pack" in spelling.modifiers:
+        return narrow_conversion.pack_integers(spelling)
     if len(spelling.types) != 2 or not spelling.modifiers <= ACCEPTED:
         raise spelling.unknown()
     result, source = spelling.types
     if result in ("f16x2", "bf16x2") and source == "f32":
         return Operation(_pack(spelling), ("f32", "f32"), (result,), Unit.CONVERT)
     if result == "tf32":
-        return Operation(_to_tf32(spelling), ("f32",), ("f32",), Unit.CONVERT)
+        return narrow_conversion.to_tf32(spelling)
     if not {result, source} <= INTEGERS | FLOATS | {"f16", "bf16"}:
         raise spelling.unknown()
     compute = CONVERSIONS[source in INTEGERS, result in INTEGERS](spelling)
@@ -93,12 +121,15 @@ def _integer_to_float(spelling: Spelling) -> Compute:
 
 
 def _float_to_float(spelling: Spelling) -> Compute:
+    """NaN apart: which one comes out is a matter of its own."""
     result, source = spelling.types
     steps: list[Compute] = [_reader(spelling)]
     if spelling.modifiers & TO_WHOLE.keys():
         steps.append(TO_WHOLE[spelling.one_of(TO_WHOLE)])
     steps += _clamps(spelling, result)
     mode = _mode(spelling)
+    if (source, result) in MOVES and not spelling.modifiers & SEEN:
+        return MOVES[source, result]
     if mode != "rn":
         narrow = _narrow(spelling, result, mode)
         steps.append(lambda a: narrow((wide(a), ZERO)))
@@ -108,7 +139,39 @@ def _float_to_float(spelling: Spelling) -> Compute:
         steps.append(lambda a: a.astype(DTYPES[result]))
     if "ftz" in spelling.modifiers and result == "f32":
         steps.append(flush)
-    return _chained(*steps)
+    return _with_nan(_chained(*steps), spelling)
+
+
+def _with_nan(convert_numbers: Compute, spelling: Spelling) -> Compute:
+    """Gives NaN operands the NaN that an H200 gives: one for each type of result. float64 and what
+    is made of it keep their upper bits instead, with the bit that says quiet."""
+    result, source = spelling.types
+    flushes = source == "f32" and "ftz" in spelling.modifiers
+    if "sat" in spelling.modifiers or ((source, result) in KEPT_BY_NUMPY and not flushes):
+        return convert_numbers
+    read = READ.get(source, np.positive)
+
+    def compute(a: Values) -> Values:
+        numbers = convert_numbers(a)
+        nan = np.isnan(read(a))
+        if not nan.any():
+            return numbers
+        if source == "f64":
+            return choose(nan, _payload(a, result), numbers)
+        return choose(nan, NANS[result], numbers)
+
+    return compute
+
+
+def _payload(a: Values, result: str) -> Values:
+    """A float64 NaN as a half: sign, quiet bit, and the highest of its other bits."""
+    word = unsigned(a)
+    fraction = 10 if result == "f16" else 7
+    quiet = np.uint64(1 << (fraction - 1))
+    upper = word >> np.uint64(52 - fraction) & np.uint64((1 << fraction) - 1) | quiet
+    infinity = np.uint64((0x7FFF >> fraction) << fraction)
+    half = (word >> np.uint64(48) & np.uint64(0x8000) | infinity | upper).astype(np.uint16)
+    return half.view(DTYPES[result])
 
 
 def _chained(*steps: Compute) -> Compute:
@@ -131,7 +194,8 @@ def _reader(spelling: Spelling) -> Convert:
     source = spelling.types[-1]
     if source in HALVES:
         return READ[source]
-    if "ftz" in spelling.modifiers and source == "f32":
+    # Of an f16 result an H200 rounds up from a subnormal that .ftz should have made zero.
+    if "ftz" in spelling.modifiers and source == "f32" and spelling.types[0] != "f16":
         return flush
     return lambda a: a
 
@@ -156,9 +220,7 @@ def _narrow(spelling: Spelling, result: str, mode: str) -> Callable[[Exact], Val
     if result == "bf16":
         if mode == "rn":
             return lambda exact: to_bfloat(to_odd_float(*exact))
-        if mode == "rz":
-            return lambda exact: _upper_half(directed(exact, DTYPES["f32"], "rz"))
-        raise spelling.unknown()
+        return lambda exact: _upper_half(directed(exact, DTYPES["f32"], mode), mode)
     dtype = DTYPES[result]
     if mode == "rn":
         # Only a 64-bit integer loses anything in float64, and then it is too large for an f16.
@@ -166,10 +228,15 @@ def _narrow(spelling: Spelling, result: str, mode: str) -> Callable[[Exact], Val
     return lambda exact: directed(exact, dtype, mode)
 
 
-def _upper_half(values: Values) -> Values:
-    """float32 cut to bf16; a NaN must not lose the bits that make it one."""
-    upper = (unsigned(values) >> np.uint32(16)).astype(np.uint16)
-    return choose(values != values, BFLOAT_NAN, upper)
+def _upper_half(values: Values, mode: str) -> Values:
+    """float32, which was rounded the same way, to bf16: cut, and a step on where that falls short.
+    A NaN must not lose the bits that make it one."""
+    word = unsigned(values)
+    upper = word >> np.uint32(16)
+    if mode != "rz":
+        away = np.signbit(values) if mode == "rm" else ~np.signbit(values)
+        upper = upper + (away & ((word & LOWER_HALF) != 0))
+    return choose(values != values, BFLOAT_NAN, upper.astype(np.uint16))
 
 
 def _pack(spelling: Spelling) -> Compute:
@@ -182,24 +249,6 @@ def _pack(spelling: Spelling) -> Compute:
     def compute(high: Values, low: Values) -> Values:
         upper, lower = (unsigned(one(x)).astype(np.uint32) for x in (high, low))
         return upper << np.uint32(16) | lower
-
-    return compute
-
-
-def _to_tf32(spelling: Spelling) -> Compute:
-    """tf32 is float32 with 10 fraction bits: 13 fewer. `.rna` rounds ties away from zero."""
-    mode = spelling.one_of(("rna", "rn", "rz"))
-    if len(spelling.modifiers) > 1:
-        raise spelling.unknown()
-
-    def compute(a: Values) -> Values:
-        word: Any = unsigned(a)
-        if mode == "rna":
-            word = word + np.uint32(0x1000)
-        elif mode == "rn":
-            word = word + (np.uint32(0xFFF) + (word >> np.uint32(13) & np.uint32(1)))
-        rounded = (word & np.uint32(0xFFFFE000)).view(np.float32)
-        return choose(np.isfinite(a), rounded, a)
 
     return compute
 

@@ -13,9 +13,11 @@ from simulator.instructions.rows import Compute
 from simulator.types import Values, choose
 
 Convert = Callable[[Values], Values]
+SCALE = np.float32(2.0**12)
 LOWER_HALF = np.uint32(0xFFFF)
 BFLOAT_TIE = np.uint32(0x8000)
 BFLOAT_NAN = np.uint16(0x7FFF)
+HALF_NAN = np.uint16(0x7FFF).view(np.float16)
 
 
 def from_bfloat(raw: Values) -> Values:
@@ -31,12 +33,19 @@ def to_bfloat(values: Values) -> Values:
     return choose(nan, BFLOAT_NAN, rounded) if nan.any() else rounded
 
 
-def _halves(words: Values) -> Values:
+def to_half(values: Values) -> Values:
+    """Round to the nearest f16; a NaN becomes the one that the hardware writes."""
+    rounded = values.astype(np.float16)
+    nan = values != values
+    return choose(nan, HALF_NAN, rounded) if nan.any() else rounded
+
+
+def as_halves(words: Values) -> Values:
     """[lanes] -> [lanes, 2], and a scalar -> [2]."""
     return np.asarray(words).reshape((*words.shape, 1)).view(np.uint16)
 
 
-def _words(halves: Values) -> Values:
+def as_words(halves: Values) -> Values:
     return np.ascontiguousarray(halves).view(np.uint32)[..., 0][()]
 
 
@@ -44,16 +53,22 @@ def _words(halves: Values) -> Values:
 READ: dict[str, Convert] = {
     "f16": lambda raw: raw.astype(np.float32),
     "bf16": from_bfloat,
-    "f16x2": lambda raw: _halves(raw).view(np.float16).astype(np.float32),
-    "bf16x2": lambda raw: from_bfloat(_halves(raw)),
+    "f16x2": lambda raw: as_halves(raw).view(np.float16).astype(np.float32),
+    "bf16x2": lambda raw: from_bfloat(as_halves(raw)),
 }
 WRITE: dict[str, Convert] = {
-    "f16": lambda values: values.astype(np.float16),
+    "f16": to_half,
     "bf16": to_bfloat,
-    "f16x2": lambda values: _words(values.astype(np.float16)),
-    "bf16x2": lambda values: _words(to_bfloat(values)),
+    "f16x2": lambda values: as_words(to_half(values)),
+    "bf16x2": lambda values: as_words(to_bfloat(values)),
 }
+SMALLEST_NORMAL = {"f16": np.float32(2.0**-14), "bf16": np.float32(2.0**-126)}
 CLAMPS: dict[str, Convert] = {"sat": saturate, "relu": rectify}
+
+
+def flush_half(values: Values, type_name: str) -> Values:
+    """float32 that was a half: `.ftz` makes the subnormals of that type zeros of their sign."""
+    return values * (np.abs(values) >= SMALLEST_NORMAL[type_name.removesuffix("x2")])
 
 
 def in_half(function: Compute, type_name: str, modifiers: frozenset[str] = frozenset()) -> Compute:
@@ -64,7 +79,6 @@ def in_half(function: Compute, type_name: str, modifiers: frozenset[str] = froze
     """
     read, write = READ[type_name], WRITE[type_name]
     clamps = [clamp for name, clamp in CLAMPS.items() if name in modifiers]
-    smallest = np.float32(2.0**-14 if type_name.startswith("f16") else 2.0**-126)
 
     def compute(*operands: Values) -> Values:
         return write(function(*map(read, operands)))
@@ -72,13 +86,14 @@ def in_half(function: Compute, type_name: str, modifiers: frozenset[str] = froze
     def compute_clamped(*operands: Values) -> Values:
         values = [read(operand) for operand in operands]
         if "ftz" in modifiers:
-            values = [value * (np.abs(value) >= smallest) for value in values]
+            values = [flush_half(value, type_name) for value in values]
         result = function(*values)
+        if "ftz" in modifiers:
+            # Subnormal is what is so rounded as though exponents went on below: scaled up.
+            rounded = read(write(result * SCALE)) / SCALE
+            result = result * ~(flush_half(rounded, type_name) == 0)  # NaN stays
         for clamp in clamps:
             result = clamp(result)
-        if "ftz" in modifiers:
-            rounded = read(write(result))
-            result = rounded * (np.abs(rounded) >= smallest)
         return write(result)
 
     return compute_clamped if clamps or "ftz" in modifiers else compute

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from simulator.instructions.half_arithmetic import as_halves, as_words
+from simulator.instructions.rows import Compute
 from simulator.types import Values, choose, unsigned
 
 LOW_HALF = np.uint64(0xFFFFFFFF)
@@ -92,6 +94,10 @@ def multiply_add_24_high(a: Values, b: Values, c: Values) -> Values:
     return multiply_24_high(a, b) + c
 
 
+def multiply_add_24_saturated(a: Values, b: Values, c: Values) -> Values:
+    return add_saturated(multiply_24_high(a, b), c)
+
+
 def divide(a: Values, b: Values) -> Values:
     """PTX rounds a quotient towards zero; NumPy rounds it down. Nothing traps: see `_over_zero`."""
     quotient = a // b
@@ -113,6 +119,25 @@ def _over_zero(result: Values, b: Values) -> Values:
 
 def sum_of_absolute_differences(a: Values, b: Values, c: Values) -> Values:
     return c + (np.maximum(a, b) - np.minimum(a, b))
+
+
+def minimum_rectified(a: Values, b: Values) -> Values:
+    """`.relu`: what is negative becomes 0."""
+    return np.maximum(np.minimum(a, b), a.dtype.type(0))
+
+
+def maximum_rectified(a: Values, b: Values) -> Values:
+    return np.maximum(np.maximum(a, b), a.dtype.type(0))
+
+
+def in_pairs(function: Compute, dtype: np.dtype[Any]) -> Compute:
+    """The function on both 16-bit halves of a word, each by itself."""
+
+    def compute(*operands: Values) -> Values:
+        result = function(*(as_halves(operand).view(dtype) for operand in operands))
+        return as_words(result)
+
+    return compute
 
 
 def is_zero(a: Values) -> Values:

@@ -11,13 +11,13 @@ from collections.abc import Callable
 import numpy as np
 
 from simulator.instructions import bit_arithmetic as bit
-from simulator.instructions import comparison, conversion, dot_product
+from simulator.instructions import comparison, conversion, dot_product, packed_differences
 from simulator.instructions import float_arithmetic as real
 from simulator.instructions import float_rounding as rounding
 from simulator.instructions import half_arithmetic as half
 from simulator.instructions import integer_arithmetic as integer
 from simulator.instructions.rows import Compute, Operation, Row, Spelling, Unit, UnknownInstruction
-from simulator.types import DTYPES, FLOATS, HALVES
+from simulator.types import DTYPES, FLOATS, HALVES, PAIRS
 
 __all__ = ["Operation", "Unit", "UnknownInstruction", "operation"]
 
@@ -26,6 +26,7 @@ ALU, FMA, SFU = Unit.ALU, Unit.FMA, Unit.SFU
 SINT = "s16 s32 s64"
 INT = "u16 s16 u32 s32 u64 s64"
 SHORT, WORD, LONG = "u16 s16 u32 s32", "u32 s32", "u32 s32 u64 s64"
+PAIR, RELU = "u16x2 s16x2", "s32 s16x2"
 BITS, WORDS = "b16 b32 b64", "b32 b64"
 REAL, F16, BF16 = "f32 f64", "f16 f16x2", "bf16 bf16x2"
 HALF = f"{F16} {BF16}"
@@ -51,6 +52,7 @@ INTEGER_ROWS = (
     Row("mad.wide",       SHORT, "T T W",  "W", integer.multiply_add_wide,             FMA),
     Row("mad24.lo",       WORD,  "T T T",  "T", integer.multiply_add_24_low,           FMA),
     Row("mad24.hi",       WORD,  "T T T",  "T", integer.multiply_add_24_high,          FMA),
+    Row("mad24.hi.sat",   "s32", "T T T",  "T", integer.multiply_add_24_saturated,     FMA),
     Row("sad",            INT,   "T T T",  "T", integer.sum_of_absolute_differences,   ALU),
     Row("div",            INT,   "T T",    "T", integer.divide,                        ALU),
     Row("rem",            INT,   "T T",    "T", integer.remainder,                     ALU),
@@ -58,6 +60,11 @@ INTEGER_ROWS = (
     Row("neg",            SINT,  "T",      "T", np.negative,                           ALU),
     Row("min",            INT,   "T T",    "T", np.minimum,                            ALU),
     Row("max",            INT,   "T T",    "T", np.maximum,                            ALU),
+    Row("min.relu",       RELU,  "T T",    "T", integer.minimum_rectified,             ALU),
+    Row("max.relu",       RELU,  "T T",    "T", integer.maximum_rectified,             ALU),
+    Row("add",            PAIR,  "T T",    "T", np.add,                                ALU),
+    Row("min",            PAIR,  "T T",    "T", np.minimum,                            ALU),
+    Row("max",            PAIR,  "T T",    "T", np.maximum,                            ALU),
     # One carry flag for each lane: the last result of .cc, the last operand of addc, subc, madc.
     Row("add.cc",         LONG,  "T T",    "T", integer.add_carry_out,                 ALU),
     Row("addc",           LONG,  "T T",    "T", integer.add_carry_in,                  ALU),
@@ -85,6 +92,8 @@ FLOAT_ROWS = (
     Row("fma",       F16,    "T T T",  "T", half.fused,                FMA, "rn ftz sat relu"),
     Row("fma",       BF16,   "T T T",  "T", half.bfloat_fused,         FMA, "rn relu"),
     Row("div",       REAL,   "T T",    "T", np.divide,                 FMA, f"{ROUND} approx full"),
+    Row("rcp.approx.ftz", "f64", "T", "T", real.reciprocal_upper, SFU),
+    Row("rsqrt.approx.ftz", "f64", "T", "T", real.reciprocal_root_upper, SFU),
     Row("rcp",       REAL,   "T",      "T", real.reciprocal,           SFU, f"{ROUND} approx"),
     Row("sqrt",      REAL,   "T",      "T", np.sqrt,                   SFU, f"{ROUND} approx"),
     Row("rsqrt",     REAL,   "T",      "T", real.reciprocal_root,      SFU, "ftz approx"),
@@ -97,8 +106,12 @@ FLOAT_ROWS = (
     Row("neg",       FLOAT,  "T",      "T", np.negative,               ALU, "ftz"),
     Row("min",       FLOAT,  "T T",    "T", real.minimum,              ALU, "ftz"),
     Row("max",       FLOAT,  "T T",    "T", real.maximum,              ALU, "ftz"),
-    Row("min.NaN",   FLOAT,  "T T",    "T", real.minimum_or_nan,       ALU, "ftz"),
-    Row("max.NaN",   FLOAT,  "T T",    "T", real.maximum_or_nan,       ALU, "ftz"),
+    Row("min.NaN",   SINGLE, "T T",    "T", real.minimum_or_nan,       ALU, "ftz"),
+    Row("max.NaN",   SINGLE, "T T",    "T", real.maximum_or_nan,       ALU, "ftz"),
+    Row("min.xorsign.abs", SINGLE, "T T", "T", real.XORSIGN_MINIMUM, ALU, "ftz"),
+    Row("max.xorsign.abs", SINGLE, "T T", "T", real.XORSIGN_MAXIMUM, ALU, "ftz"),
+    Row("min.NaN.xorsign.abs", SINGLE, "T T", "T", real.XORSIGN_MINIMUM_OR_NAN, ALU, "ftz"),
+    Row("max.NaN.xorsign.abs", SINGLE, "T T", "T", real.XORSIGN_MAXIMUM_OR_NAN, ALU, "ftz"),
     Row("copysign",  REAL,   "T T",    "T", real.copy_sign,            ALU),
 )
 BIT_ROWS = (
@@ -108,7 +121,6 @@ BIT_ROWS = (
     Row("xor",            LOGIC,  "T T",         "T",    np.bitwise_xor,                 ALU),
     Row("not",            LOGIC,  "T",           "T",    np.invert,                      ALU),
     Row("cnot",           BITS,   "T",           "T",    integer.is_zero,                ALU),
-    Row("lop3",           "b32",  "T T T u32",   "T",    bit.logic_3,                    ALU),
     Row("shl",            BITS,   "T u32",       "T",    bit.shift_left,                 ALU),
     Row("shr",            SHIFT,  "T u32",       "T",    bit.shift_right,                ALU),
     Row("shf.l.wrap",     "b32",  "T T u32",     "T",    bit.funnel_left_wrap,           ALU),
@@ -117,6 +129,11 @@ BIT_ROWS = (
     Row("shf.r.clamp",    "b32",  "T T u32",     "T",    bit.funnel_right_clamp,         ALU),
     Row("bfe",            LONG,   "T u32 u32",   "T",    bit.extract_field,              ALU),
     Row("bfi",            WORDS,  "T T u32 u32", "T",    bit.insert_field,               ALU),
+    Row("bmsk.wrap",      "b32",  "u32 u32",     "T",    bit.mask_wrap,                  ALU),
+    Row("bmsk.clamp",     "b32",  "u32 u32",     "T",    bit.mask_clamp,                 ALU),
+    Row("szext.wrap",     WORD,   "T u32",       "T",    bit.extend_wrap,                ALU),
+    Row("szext.clamp",    WORD,   "T u32",       "T",    bit.extend_clamp,               ALU),
+    Row("fns",            "b32",  "T u32 s32",   "T",    bit.find_nth_set,               ALU),
     Row("bfind",          LONG,   "T",           "u32",  bit.find_highest_bit,           ALU),
     Row("bfind.shiftamt", LONG,   "T",           "u32",  bit.shift_to_highest_bit,       ALU),
     Row("brev",           WORDS,  "T",           "T",    bit.reverse_bits,               ALU),
@@ -152,8 +169,11 @@ FAMILIES: dict[str, Callable[[Spelling], Operation]] = {
     "slct": comparison.select_by_sign,
     "testp": comparison.has_property,
     "cvt": conversion.convert,
+    "lop3": bit.logic_3_family,
     "dp4a": dot_product.dot_product,
     "dp2a": dot_product.dot_product,
+    "vabsdiff2": packed_differences.absolute_differences,
+    "vabsdiff4": packed_differences.absolute_differences,
 }
 
 
@@ -193,12 +213,16 @@ def _operation_of(row: Row, modifiers: frozenset[str], type_name: str) -> Operat
 def _modified(row: Row, modifiers: frozenset[str], type_name: str) -> Compute:
     """The row's function, with the rounding and the clamps that the opcode names around it."""
     compute = row.compute
+    if type_name in PAIRS:
+        return integer.in_pairs(compute, PAIRS[type_name])
     if type_name in HALVES:
         return half.in_half(compute, type_name, modifiers)
-    for direction in modifiers & {"rz", "rm", "rp"}:
+    direction = next(iter(modifiers & {"rz", "rm", "rp"}), "rn")
+    exact = None if modifiers & {"approx", "full"} else EXACT.get(row.name)
+    if direction != "rn":
         compute = rounding.rounded(EXACT[row.name], DTYPES[type_name], direction)
-    if "ftz" in modifiers:
-        compute = real.flushed(compute)
+    if "ftz" in modifiers and type_name == "f32":  # in float64 nothing is flushed
+        compute = real.flushed(compute, exact, direction)
     if "sat" in modifiers and type_name in FLOATS:
         compute = real.saturated(compute)
     return compute

@@ -3,10 +3,13 @@
 They hear of an access before it takes place, so a fault leaves memory as it was.
 """
 
+from typing import Any
+
 import numpy as np
 
 from simulator.faults import FaultKind, KernelFault
 from simulator.observing.events import Kind, MemoryEvent, Observer, Space
+from simulator.running.buffers import Buffer
 from simulator.running.wave import Wave
 
 
@@ -36,7 +39,7 @@ class UninitialisedShared(Observer):
 
     def wave_started(self, wave: Wave) -> None:
         self.wave = wave
-        self._written = np.zeros(len(wave.shared), bool)  # [bytes]
+        self._written = Buffer("written", np.zeros(len(wave.shared), np.uint8))  # 1 for each byte
         self._complete = wave.shared_bytes == 0
 
     def memory_accessed(self, event: MemoryEvent) -> None:
@@ -46,23 +49,29 @@ class UninitialisedShared(Observer):
         key = ("written", event.offset, event.access.bytes)
         if key in event.addresses.memo:
             return
-        wave, lanes = self.wave, event.lanes
-        slot = wave.slot if lanes.index is None else wave.slot[lanes.index]
-        first = slot * wave.shared_stride + event.addresses.offsets() + event.offset
         event.addresses.memo[key] = True
+        wave, lanes = self.wave, event.lanes
+        # Accesses are aligned, so the marks of a lane's bytes are read as one word, or as a few.
+        width = min(event.access.bytes, 8)
+        every = _ALL_WRITTEN >> 8 * (8 - width)
+        shift, index = _place(event, width)
+        words = [
+            self._written.view(np.dtype(f"u{width}"), shift + k)
+            for k in range(0, event.access.bytes, width)
+        ]
         if not event.access.reads:
-            for k in range(event.access.bytes):
-                self._written[first + k] = True
-            stretches = self._written.reshape(-1, wave.shared_stride)[:, : wave.shared_bytes]
-            self._complete = bool(stretches.all())
+            for word in words:
+                word[index] = every
+            stretches = self._written.data.reshape(-1, wave.shared_stride)
+            self._complete = bool(stretches[:, : wave.shared_bytes].all())
             return
         missing = np.zeros(lanes.count, bool)
-        for k in range(event.access.bytes):
-            missing |= ~self._written[first + k]
+        for word in words:
+            missing |= word.take(index, mode="wrap") != every
         if missing.any():
             lane = int(lanes.indices()[np.argmax(missing)])
             place = wave.place(lane)
-            byte = int(first[np.argmax(missing)]) - int(wave.slot[lane]) * wave.shared_stride
+            byte = int(event.addresses.offsets()[np.argmax(missing)]) + event.offset
             raise KernelFault(
                 FaultKind.UNINITIALISED_READ,
                 f"{place} reads byte {byte} of its block's shared memory, "
@@ -72,3 +81,17 @@ class UninitialisedShared(Observer):
                 advice="Write this element first, and let a barrier stand between write and read.",
                 place=place,
             )
+
+
+_ALL_WRITTEN = 0x0101_0101_0101_0101  # marks of 8 bytes
+
+
+def _place(event: MemoryEvent, width: int) -> tuple[int, Any]:
+    """(byte shift of a view, index into it of each lane's first word of `width` bytes)."""
+    addresses, offset = event.addresses, event.offset
+    scale = width.bit_length() - 1
+    if offset >= 0 and addresses.low >= 0 and not addresses.bits & (width - 1):
+        return offset, addresses.place(scale)
+    assert addresses.stretches is not None
+    starts = addresses.stretches.starts(event.lanes, 0)
+    return 0, (addresses.offsets() + offset + starts) >> scale

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 class Space(Enum):
+    __hash__ = object.__hash__  # Enum's own is slow, and each access looks up some by it
+
     GLOBAL = auto()
     SHARED = auto()
     LOCAL = auto()
@@ -29,6 +31,8 @@ class Space(Enum):
 
 
 class Kind(Enum):
+    __hash__ = object.__hash__
+
     LOAD = auto()
     STORE = auto()
     ATOMIC = auto()
@@ -45,6 +49,7 @@ class Access:
     count: int  # elements for each lane: 1, 2 or 4
     strong: bool  # atomic, volatile, relaxed or stronger: the race checker to come asks for it
     reads: bool  # whether what was there before matters to anybody
+    wanted: bool = True  # an atomic: whether any instruction reads the old value
 
     @property
     def bytes(self) -> int:

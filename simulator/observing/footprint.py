@@ -4,15 +4,16 @@ One mark for each 4 bytes, or for each byte of a buffer that narrower accesses t
 lazily backed, so a buffer of gigabytes of which a kernel touches little costs little.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.observing.address_rows import rows_of
 from simulator.observing.counters import Traffic
 from simulator.observing.events import Kind, MemoryEvent
 
 _CHUNK = 1 << 16  # marks that are counted together
+_MANY = 256  # rows; of so many it pays to look for equal ones
+_REPEATED = 2  # rows that occur so often on average are marked once
 
 
 class Footprint:
@@ -53,9 +54,24 @@ class Footprint:
         if known.uniform or self._is_contiguous(event):
             marks[low : high + 1] = True
             return
-        first: Any = (known.offsets() + event.offset) // self._unit
+        shift = self._unit.bit_length() - 1
+        index, moved = self._index(event, shift)
         for k in range(max(1, event.access.bytes // self._unit)):
-            marks[first + k if k else first] = True
+            marks[index + (moved + k) if moved + k else index] = True
+
+    def _index(self, event: MemoryEvent, shift: int) -> tuple[NDArray[np.int64], int]:
+        """(the marks of the lanes' first bytes, marks that are to be added to each)."""
+        known, offset = event.addresses, event.offset
+        rows = rows_of(known, event.lanes)
+        if rows.alike and len(rows.start) > _MANY:  # blocks that read the same have the same rows
+            start = np.sort(rows.start)
+            new = np.ones(len(start), bool)
+            np.not_equal(start[1:], start[:-1], out=new[1:])
+            if np.count_nonzero(new) * _REPEATED < len(start):
+                return ((start[new] + offset)[:, None] + rows.shape[0]).ravel() >> shift, 0
+        if offset % self._unit:
+            return (known.offsets() + offset) >> shift, 0
+        return known.index(shift), offset >> shift
 
     @staticmethod
     def _is_contiguous(event: MemoryEvent) -> bool:
@@ -77,8 +93,8 @@ class Footprint:
             count = len(self._marks[direction])
             self._chunks[direction] = np.ones(-(-count // _CHUNK), bool)
 
-    def traffic(self) -> Traffic:
-        return Traffic(self._bytes("read"), self._bytes("written"))
+    def traffic(self, hottest_updates: int = 0) -> Traffic:
+        return Traffic(self._bytes("read"), self._bytes("written"), hottest_updates)
 
     def _bytes(self, direction: str) -> int:
         marks = self._marks.get(direction)

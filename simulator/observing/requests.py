@@ -1,110 +1,152 @@
-"""What one request costs: sectors in global memory, wavefronts in shared memory.
+"""What one request costs: sectors in global memory, wavefronts in shared memory, turns of atomics.
 
-Rows are the byte offsets of the lanes of each warp, [warps, 32] (or halves and quarters of one).
-Three answers, fastest first: a constant stride has a closed form; rows that are a shifted copy of
-one another share one answer; the rest is sorted.
+The rules of the hardware, each in one function of rows [rows, lanes] of byte offsets; an access is
+aligned to its size, so that none crosses a sector:
+
+  sectors_and_bytes      a request moves each 32-byte sector that its lanes touch once
+  lanes_served_together  shared memory serves 32 lanes at once up to 4 bytes a lane, then 16, then 8
+  wavefronts             of those, a bank gives one word a pass, to all lanes that want this word;
+                         at best lanes served together need one pass, and none if no lane is there
+  wide_loads             of more than 4 bytes a lane serve twice as many lanes at once where each
+                         lane shares its address with its neighbour, or with its next but one
+  most_equal             atomic updates of one address take turns
+  most_on_a_bank         in shared memory those of one bank do, of one word or of several
+  local_sectors          local memory lies word by word, the same word of 8 lanes in one sector
+
+Nsight Compute counts the same on an H200, integer for integer: tests/simulator/test_agreement.py.
 """
-
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.observing.address_rows import Answers, Array, all_in_row, count_in_row
+from simulator.running.lanes import WARP, Lanes
+
 SECTOR = 32  # bytes
+WORD = 4  # bytes that a bank of shared memory gives in a pass
 BANKS = 32
-_PATTERNS = 6  # how many shapes of row are looked for before sorting
-
-Rows = NDArray[np.int64]
-Answers = NDArray[np.int64]  # [rows]
+LANES_OF_A_SECTOR = SECTOR // WORD  # of local memory
+_SECTOR_SHIFT, _WORD_SHIFT = 5, 2  # offsets shifted right by it count sectors and words
 
 
-def distinct(rows: Rows) -> Answers:
-    """[rows] how many different values each row has."""
+def sectors_and_bytes(rows: Array, size: int) -> Answers:
+    """(sectors, useful bytes, sectors that those would fill at best), each [rows].
+
+    size  bytes for each lane
+    """
     ordered = np.sort(rows, axis=1)
-    counts: Answers = 1 + np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1)
-    return counts
+    bytes_ = count_in_row(_first_of_its_kind(ordered)) * size
+    sectors = count_in_row(_first_of_its_kind(ordered >> _SECTOR_SHIFT))
+    return sectors, bytes_, -(-bytes_ // SECTOR)
 
 
-def sectors_of_row(rows: Rows) -> Answers:
-    """[rows] sectors that are touched: an access is aligned, so that none crosses a sector."""
-    return distinct(rows >> 5)
+def lanes_served_together(width: int) -> int:
+    """Lanes of a warp that shared memory serves at once, for accesses of `width` bytes a lane."""
+    return WARP * WORD // max(WORD, width)
 
 
-def sectors(rows: Rows, step: int | None) -> int:
-    """Sectors of all rows together.
+def wavefronts(rows: Array, width: int) -> Answers:
+    """[rows] the most different words that one bank must give.
 
-    step  the stride in bytes between lanes where it is constant
+    rows   of lanes served together
+    width  bytes for each lane
     """
-    if step is not None:
-        if abs(step) >= SECTOR:
-            return rows.size
-        first, last = rows[:, 0] >> 5, rows[:, -1] >> 5
-        return int(np.abs(last - first).sum()) + len(rows)
-    return by_pattern(rows, sectors_of_row, SECTOR)
-
-
-def useful_bytes(rows: Rows, size: int, step: int | None) -> tuple[int, int]:
-    """(distinct bytes asked for, request by request; the sectors that they would fill at best)."""
-    if step is not None:
-        bytes_ = size if step == 0 else min(abs(step), size) * 31 + size
-        return len(rows) * bytes_, len(rows) * -(-bytes_ // SECTOR)
-    counts = _each(rows, lambda r: distinct(r) * size, 1)
-    return int(counts.sum()), int((-(-counts // SECTOR)).sum())
-
-
-def wavefronts(rows: Rows, step: int | None, width: int) -> int:
-    """Passes through the banks for all rows together.
-
-    rows   byte offsets, a row for each group of lanes served together
-    width  bytes for each lane: up to 4, then 8 (half warps), 16 (quarter warps)
-    """
-    if step is not None and step % 4 == 0 and width == 4:
-        words = abs(step) // 4
-        return len(rows) * (1 if words == 0 else int(np.gcd(words, BANKS)))
-    return by_pattern(rows, lambda r: wavefronts_of_row(r, width), 4 * BANKS)
-
-
-def wavefronts_of_row(rows: Rows, width: int) -> Answers:
-    """[rows] the most different words that one bank must give."""
-    words = rows >> 2
-    if width > 4:  # each lane asks for neighbouring words
-        more = np.arange(width // 4)
+    words = rows >> _WORD_SHIFT
+    if width > WORD:  # each lane asks for neighbouring words
+        more = np.arange(width // WORD, dtype=words.dtype)
         words = (words[:, :, None] + more).reshape(len(rows), -1)
-    # By pattern, a row is shifted so that words may be negative: keep the bank clear of their sign.
-    ordered = np.sort((words % BANKS << 40) | (words & (1 << 40) - 1), axis=1)
-    new = np.ones(ordered.shape, bool)
-    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    bank = ordered >> 40
-    counts = np.zeros((len(rows), BANKS), np.int64)
-    np.add.at(counts, (np.nonzero(new)[0], bank[new]), 1)
-    most: Answers = counts.max(axis=1)
+    ordered = np.sort(words, axis=1)
+    return (_most_on_a_bank(ordered, _first_of_its_kind(ordered)),)
+
+
+def wide_loads(rows: Array, width: int, here: NDArray[np.bool_] | None = None) -> Answers:
+    """(passes, passes at best), each [rows]; rows [rows, 32] of whole warps.
+
+    width  bytes for each lane: 8 or 16
+    here   [rows, 32] which lanes are there; None: all
+    """
+    passes, best = np.zeros((2, len(rows)), np.int64)
+    paired = _in_pairs(rows, here)
+    for chosen, more in ((~paired, 1), (paired, 2)):
+        some = np.flatnonzero(chosen)
+        together = lanes_served_together(width) * more
+        groups = rows[some].reshape(-1, together)
+        served: NDArray[np.bool_] = np.ones(len(groups), bool)
+        if here is not None:
+            there = here[some].reshape(-1, together)
+            served = np.logical_or.reduce(there, axis=1)
+            one = groups[np.arange(len(groups)), there.argmax(axis=1)]
+            groups = np.where(there, groups, one[:, None])  # as if a lane asked twice
+        if len(groups):
+            needed = np.where(served, wavefronts(groups, width)[0], 0)
+            passes[some] = needed.reshape(len(some), -1).sum(axis=1)
+            best[some] = served.reshape(len(some), -1).sum(axis=1)
+    return passes, best
+
+
+def _in_pairs(rows: Array, here: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """[rows] whether lanes n and n ^ 1, or else n and n ^ 2, have one address throughout.
+
+    A lane without its partner is a pair of its own.
+    """
+    found = np.zeros(len(rows), bool)
+    for apart in (1, 2):
+        partner = np.arange(WARP) ^ apart
+        alike = rows == rows[:, partner]
+        if here is not None:
+            alike |= ~(here & here[:, partner])
+        found |= all_in_row(alike)
+    return found
+
+
+def local_sectors(rows: Array) -> Answers:
+    """[rows] different words; rows of the lanes whose words lie in one sector."""
+    return (count_in_row(_first_of_its_kind(np.sort(rows >> _WORD_SHIFT, axis=1))),)
+
+
+def most_equal(rows: Array, here: NDArray[np.bool_] | None = None) -> Answers:
+    """[rows] how many lanes have the value that most lanes have.
+
+    here  [rows, lanes] which lanes are there; None: all
+    """
+    if here is not None:  # a value of its own for each lane that is not there
+        own = rows.min() - 1 - np.arange(rows.shape[1], dtype=rows.dtype)
+        rows = np.where(here, rows, own)
+    new = _first_of_its_kind(np.sort(rows, axis=1))
+    begins = np.flatnonzero(new)  # of stretches of equal values, row by row
+    lengths = np.empty_like(begins)
+    np.subtract(begins[1:], begins[:-1], out=lengths[:-1])
+    lengths[-1] = new.size - begins[-1]
+    first = np.cumsum(count_in_row(new))
+    most: NDArray[np.int64] = np.maximum.reduceat(lengths, np.append(0, first[:-1]))
+    return (most,)
+
+
+def most_on_a_bank(rows: Array, here: NDArray[np.bool_] | None = None) -> Answers:
+    """[rows] how many lanes want the bank that most lanes want; rows of lanes served together."""
+    return (_most_on_a_bank(rows >> _WORD_SHIFT, here),)
+
+
+def _most_on_a_bank(words: Array, which: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """[rows] how many of the words that count, [rows, words], lie in the bank that has most."""
+    row = BANKS * np.arange(len(words))
+    place = (words & (BANKS - 1)) + row[:, None]
+    chosen = place.ravel() if which is None else place[which]
+    counts = np.bincount(chosen, minlength=BANKS * len(words))
+    most: NDArray[np.int64] = np.maximum.reduceat(counts, row)
     return most
 
 
-def by_pattern(rows: Rows, answer: Callable[[Rows], Answers], period: int) -> int:
-    """The sum of `answer` over the rows."""
-    return int(_each(rows, answer, period).sum())
+def present(lanes: Lanes, size: int) -> NDArray[np.bool_] | None:
+    """[groups, size] which lanes of each group are there and no stand-in; None: all."""
+    if lanes.index is None or lanes.count == lanes.groups(size) * size:
+        return None
+    found: NDArray[np.bool_] = lanes.rows(lanes.index % size, size) == np.arange(size)
+    return found
 
 
-def _each(rows: Rows, answer: Callable[[Rows], Answers], period: int) -> Answers:
-    """`answer` for each row, worked out once for rows that are equal but for a whole shift.
-
-    period  a shift by this many bytes changes nothing
-    """
-    shape = rows - rows[:, :1]
-    start = rows[:, 0] % period
-    answers = np.empty(len(rows), np.int64)
-    left = np.arange(len(rows))
-    for _ in range(_PATTERNS):
-        k = left[0]
-        same = (shape[left] == shape[k]).all(axis=1)
-        if np.count_nonzero(same) * 8 < len(left):
-            break
-        chosen = left[same]
-        starts, where = np.unique(start[chosen], return_inverse=True)
-        answers[chosen] = answer(shape[k] + starts[:, None])[where]
-        left = left[~same]
-        if not len(left):
-            return answers
-    answers[left] = answer(rows[left])
-    return answers
+def _first_of_its_kind(ordered: Array) -> NDArray[np.bool_]:
+    """[rows, lanes] in sorted rows: whether a value differs from the one before it."""
+    new = np.ones(ordered.shape, bool)
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=new[:, 1:])
+    return new

@@ -3,10 +3,9 @@
 import re
 from dataclasses import replace
 
-from simulator.reading.calls import expand
 from simulator.reading.cut import PtxError, split_operands, statements
-from simulator.reading.ptx import Entry, Guard, Instruction, Outside, Variable, declared_type
-from simulator.reading.variables import layout, parameters, variable
+from simulator.reading.ptx import Guard, Instruction, Variable, declared_type
+from simulator.reading.variables import parameters, variable
 
 _LOCATION = re.compile(
     r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:\s*,\s*function_name\s+[^,]+,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
@@ -26,11 +25,16 @@ class Body:
         tail: str,
         body: str,
         outside: dict[str, Variable],
-        returns: str = "()",
+        returns: str | None = None,
     ) -> None:
+        """`returns` is what a function gives back, in brackets; None: an entry."""
         self.name = name
         self.parameters = parameters(head)
-        self.returns = parameters(returns)
+        self.returns = parameters(returns or "()")
+        # `.param` variables that calls pass values in -> bytes; a launch passes an entry's own.
+        self.passed = {p.name: p.bytes for p in (*self.returns, *self.parameters)}
+        if returns is None:
+            self.passed = {}
         bound = re.search(r"\.maxntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", tail)
         self.maximum_threads = None
         if bound:
@@ -60,48 +64,10 @@ class Body:
     def register_type(self, register: str) -> str | None:
         return declared_type(self.registers, register)
 
-    def entry(self, functions: dict[str, "Body"], outside: Outside) -> Entry:
-        """The entry, with the functions that it calls in place."""
-        self.read()
-        expand(self, functions)
-        used = [v for n, v in self.outside.items() if v.space == "shared" and self._mentions(n)]
-        used += [v for v in self.own.values() if v.space == "shared"]
-        shared, static = layout([v for v in used if not v.extern])
-        for one in used:
-            if one.extern:
-                shared[one.name] = -(-static // 16) * 16
-        local, local_bytes = layout([v for v in self.own.values() if v.space == "local"])
-        return Entry(
-            self.name,
-            self.parameters,
-            self.registers,
-            tuple(self.instructions),
-            self.labels,
-            shared,
-            local,
-            static,
-            -(-local_bytes // 16) * 16,
-            outside,
-            self._mentioned(outside),
-            self.maximum_threads,
-        )
-
-    def _mentioned(self, outside: Outside) -> tuple[str, ...]:
-        """The .global and .const arrays that the body names, and those that they point to."""
-        found: list[str] = []
-        names = [name for name in outside.variables if self._mentions(name)]
-        while names:
-            name = names.pop()
-            if name in outside.variables and name not in found:
-                found.append(name)
-                names += [pointer.name for pointer in outside.variables[name].pointers]
-        return tuple(found)
-
-    def _mentions(self, name: str) -> bool:
-        return name in self.names
-
     def _read(self, statement: str) -> None:
         while found := re.match(r"([\w$]+)\s*:\s*", statement):
+            if statement[found.end() :].startswith((".callprototype", ".calltargets")):
+                return  # it names a signature, no place: the code says the same
             name = f"{found[1]}@{self.scopes[-1]}" if self.scopes else found[1]
             self.labels[name] = len(self.instructions)
             statement = statement[found.end() :]
@@ -113,6 +79,9 @@ class Body:
                 self.scopes.pop()
         elif statement.startswith(".reg"):
             self._declare(statement)
+        elif re.match(r"\.param\s", statement):
+            for parameter in parameters(f"({statement})"):
+                self.passed[self._scoped(parameter.name, declare=True)] = parameter.bytes
         elif re.match(r"\.loc\s", statement):
             self._locate(statement)
         elif statement.startswith("."):
@@ -134,10 +103,11 @@ class Body:
                 self.registers[self._scoped(name.strip(), declare=True)] = found[1]
 
     def _scoped(self, name: str, declare: bool = False) -> str:
-        """A register declared inside `{ }` gets the number of its scope: C@3."""
+        """What is declared inside `{ }` gets the number of its scope: C@3."""
         for scope in reversed(self.scopes):
-            if declare or f"{name}@{scope}" in self.registers:
-                return f"{name}@{scope}"
+            scoped = f"{name}@{scope}"
+            if declare or scoped in self.registers or scoped in self.passed:
+                return scoped
         return name
 
     def _aim(self, index: int, scopes: tuple[int, ...]) -> None:
@@ -151,11 +121,14 @@ class Body:
 
     def _close(self) -> None:
         """Let an empty label at the end trap the lanes that come there, at the branch's line."""
+        if not self.instructions:
+            self.instructions.append(Instruction("ret", (), None, self.line, 0))
+            return
         end = len(self.instructions)
         names = {name for name, place in self.labels.items() if place == end}
         aims = [i.line for i in self.instructions if names & set(i.operands)]
-        last = self.instructions[-1] if self.instructions else None
-        through = last and (last.guard or last.parts[0] not in ("bra", "ret", "exit", "trap"))
+        last = self.instructions[-1]
+        through = last.guard or last.parts[0] not in ("bra", "ret", "exit", "trap")
         if aims or (names and through):
             line = aims[0] if aims else self.line
             self.instructions.append(Instruction(UNREACHABLE, (), None, line, end))
@@ -187,7 +160,7 @@ class Body:
         operands = split_operands(rest)
         if self.scopes:
             operands = tuple(
-                re.sub(r"(?<![\w%$.@])%?[A-Za-z_]\w*(?![\w$])", lambda m: self._scoped(m[0]), o)
+                re.sub(r"(?<![\w%$.@])%?[A-Za-z_$][\w$]*", lambda m: self._scoped(m[0]), o)
                 for o in operands
             )
         index = len(self.instructions)

@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from simulator.reading.ptx import Entry, Instruction
+from simulator.reading.ptx import Function, Instruction, Piece
+from simulator.types import DTYPES
 
 _NAME = re.compile(r"(?:%[A-Za-z_]\w*|[A-Za-z_$][\w$]*)(?:@\d+)?")
 _ADDRESS = re.compile(r"\[\s*([%\w$@]+?)\s*(?:\+\s*(-?\w+)\s*)?\]$")
@@ -44,11 +45,31 @@ class Address:
     offset: int
 
 
+@dataclass(frozen=True, slots=True)
+class CallOperands:
+    """`call.uni (retval0), name, (param0, param1), prototype`; all but the name may be missing."""
+
+    target: str  # a function, or a register with the address of one
+    arguments: tuple[str, ...]
+    results: tuple[str, ...]
+
+
 def address(operand: str) -> Address:
     found = _ADDRESS.match(operand)
     if not found:
         raise ValueError(f"{operand!r} is no address")
     return Address(found[1], int(found[2], 0) if found[2] else 0)
+
+
+def call_operands(instruction: Instruction) -> CallOperands:
+    operands = instruction.operands
+    place = next((k for k, o in enumerate(operands) if not o.startswith("(")), 0)
+
+    def inside(brackets: tuple[str, ...]) -> tuple[str, ...]:
+        found = next((b for b in brackets if b.startswith("(")), "()")
+        return tuple(filter(None, found[1:-1].split(",")))
+
+    return CallOperands(operands[place], inside(operands[place + 1 :]), inside(operands[:place]))
 
 
 def elements(operand: str) -> tuple[str, ...]:
@@ -70,11 +91,34 @@ def writes_register(instruction: Instruction) -> bool:
     return parts[0] not in _WITHOUT_DESTINATION and bool(instruction.operands)
 
 
-def read_and_written(entry: Entry, instruction: Instruction) -> tuple[set[str], set[str]]:
+def parameter_access(instruction: Instruction) -> tuple[str, int, int, tuple[str, ...]] | None:
+    """(variable, offset in bytes, bytes of an element, elements) of an ld.param or st.param."""
+    parts = instruction.parts
+    if parts[:2] not in (("ld", "param"), ("st", "param")):
+        return None
+    place, value = instruction.operands if parts[0] == "st" else instruction.operands[::-1]
+    where = address(place)
+    return where.base, where.offset, DTYPES[parts[-1]].itemsize, elements(value)
+
+
+def pieces_between(function: Function, name: str, offset: int, size: int) -> list[Piece]:
+    """The pieces of a passed value in a stretch of it; none of a name that no call passes."""
+    known = function.passed.get(name)
+    pieces = known.pieces if known is not None else ()
+    return [p for p in pieces if offset <= p.offset < offset + size]
+
+
+def read_and_written(function: Function, instruction: Instruction) -> tuple[set[str], set[str]]:
     """(registers read, registers written); a guarded write also reads the old value."""
+    function = function.scope_of(instruction)
 
     def registers(text: str) -> set[str]:
-        return {n for n in _NAME.findall(text) if entry.register_type(n) is not None}
+        return {n for n in _NAME.findall(text) if function.register_type(n) is not None}
+
+    def pieces(names: tuple[str, ...]) -> set[str]:
+        return {
+            p.register for n in names if n in function.passed for p in function.passed[n].pieces
+        }
 
     operands = instruction.operands
     written: set[str] = set()
@@ -85,6 +129,17 @@ def read_and_written(entry: Entry, instruction: Instruction) -> tuple[set[str], 
     for operand in operands:
         read |= registers(operand)
     parts = instruction.parts
+    access = parameter_access(instruction)
+    if access is not None:
+        name, offset, size, values = access
+        touched = pieces_between(function, name, offset, size * len(values))
+        (written if parts[0] == "st" else read).update(p.register for p in touched)
+    elif parts[0] == "call":
+        call = call_operands(instruction)
+        read |= pieces(call.arguments)
+        written |= pieces(call.results)
+    elif parts[0] == "ret":
+        read |= pieces(tuple(p.name for p in function.returns))
     if parts[0] in ("addc", "subc", "madc"):
         read.add(CARRY)
     if "cc" in parts:

@@ -4,11 +4,14 @@ import re
 
 from simulator.reading.body import Body
 from simulator.reading.cut import PtxError, top_level
-from simulator.reading.ptx import Module, Outside, Variable
+from simulator.reading.linking import link
+from simulator.reading.ptx import FUNCTION_BYTES, FUNCTIONS, Module, Outside, Variable
 from simulator.reading.variables import variable
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _LINE_DIRECTIVE = re.compile(r"^[ \t]*(\.(?:loc|file|section)\b[^\n;{]*)$", re.M)
+# Where the lines of two calls have become one, the compiler writes them inside of the statement.
+_LOCATION_INSIDE = re.compile(r"(?<=[^\s;{}:])\s+(?:\.loc\b[^\n;{]*;\s*)+")
 _ENTRY = re.compile(r"(?:\.visible\s+|\.weak\s+)?\.entry\s+([\w$]+)\s*(\([^)]*\))?([^{;]*)$")
 _FUNCTION = re.compile(r"\.func\s*(\([^)]*\))?\s*([\w$]+)\s*(\([^)]*\))?[^{;]*$")
 
@@ -22,7 +25,7 @@ def parse(text: str) -> Module:
     """
     files = {int(n): name for n, name in re.findall(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', text, re.M)}
     text = _COMMENT.sub(" ", text)
-    text = _LINE_DIRECTIVE.sub(r"\1;", text)
+    text = _LOCATION_INSIDE.sub(" ", _LINE_DIRECTIVE.sub(r"\1;", text))
     entries: list[Body] = []
     functions: dict[str, Body] = {}
     variables: dict[str, Variable] = {}
@@ -34,10 +37,11 @@ def parse(text: str) -> Module:
             continue
         found = _ENTRY.search(head)
         if found:
-            entries.append(Body(found[1], found[2] or "()", found[3], body, variables))
+            entries.append(Body(found[1], found[2] or "()", found[3], body, variables).read())
         elif found := _FUNCTION.search(head):
             returns, name, parameters = found[1] or "()", found[2], found[3] or "()"
             functions[name] = Body(name, parameters, "", body, variables, returns).read()
     lasting = {n: v for n, v in variables.items() if v.space in ("global", "const")}
-    outside = Outside(lasting)
-    return Module({body.name: body.entry(functions, outside) for body in entries}, files)
+    places = {name: FUNCTIONS + FUNCTION_BYTES * k for k, name in enumerate(functions, 1)}
+    linked = link(entries, functions, Outside(lasting, places))
+    return Module({entry.name: entry for entry in linked}, files)

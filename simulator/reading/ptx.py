@@ -38,8 +38,25 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a passed value that loads and stores take whole, held in a register of its own."""
+
+    register: str
+    offset: int  # bytes from the value's start
+    size: int  # bytes: 1, 2, 4 or 8
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What a call passes or returns: a `.param` variable of a function, or of who calls it."""
+
+    bytes: int
+    pieces: tuple[Piece, ...]  # those that the code touches, in the order of their offsets
+
+
+@dataclass(frozen=True, slots=True)
 class PointerValue:
-    """An initial value that is the address of another variable: `generic(name)+4`."""
+    """An initial value that is the address of a variable or function: `generic(name)+4`."""
 
     at: int  # byte offset in the variable that holds it
     name: str
@@ -61,34 +78,61 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Outside:
-    """The `.global` and `.const` arrays of a module: all its entries have the same object.
+    """What all entries of a module share: they have the same object.
 
-    They live as long as the module does, so what is made from them is found by its identity.
+    Variables live as long as the module does, so what is made from them is found by its identity.
     """
 
-    variables: dict[str, Variable]
+    variables: dict[str, Variable]  # the `.global` and `.const` arrays
+    functions: dict[str, int] = field(default_factory=dict)  # name -> its address
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Entry:
-    """One kernel. Compared by identity, so that what is made from it can be found again."""
+FUNCTIONS = 1 << 59  # functions have addresses from here on, apart from all memory
+FUNCTION_BYTES = 128  # between two of them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """Code with registers, labels and local variables of its own: an entry, or what it calls."""
 
     name: str
     parameters: tuple[Parameter, ...]
+    returns: tuple[Parameter, ...]  # of an entry: none
     registers: dict[str, str]  # register, or "%f<" for a numbered family -> declared type
     instructions: tuple[Instruction, ...]
-    labels: dict[str, int]  # label -> index of the instruction behind it
-    shared: dict[str, int]  # variable -> offset in the block's shared memory, in bytes
-    local: dict[str, int]  # variable -> offset in the thread's local memory, in bytes
-    static_shared_bytes: int
-    local_bytes: int  # per thread
-    outside: Outside  # what it shares with the other entries of its module
-    mentioned: tuple[str, ...]  # of that: what the entry names, itself or by a pointer
-    maximum_threads: int | None = None  # __launch_bounds__
+    labels: dict[str, int]  # label -> place of the instruction behind it in `instructions`
+    passed: dict[str, Passed]  # `.param` variable of a function or of a call -> its pieces
+    local: dict[str, int]  # variable -> offset in the local memory of one call, in bytes
+    local_bytes: int  # of one call, for each thread
 
     def register_type(self, register: str) -> str | None:
         """The declared PTX type of a register, or None if the name is no register."""
         return declared_type(self.registers, register)
+
+    def scope_of(self, instruction: Instruction) -> "Function":
+        """The function, of those that belong to this one, whose registers an instruction names."""
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Entry(Function):
+    """One kernel. Compared by identity, so that what is made from it can be found again."""
+
+    shared: dict[str, int]  # variable -> offset in the block's shared memory, in bytes
+    static_shared_bytes: int
+    outside: Outside  # what it shares with the other entries of its module
+    mentioned: tuple[str, ...]  # of the variables there: those it names, itself or by a pointer
+    maximum_threads: int | None = None  # __launch_bounds__
+    # Functions that stay functions, because they recurse or are called through a pointer. The
+    # indices of their instructions go on behind the entry's own.
+    functions: tuple[Function, ...] = ()
+    most_local_bytes: int = 0  # of a thread, however deep its calls are
+
+    def scope_of(self, instruction: Instruction) -> Function:
+        for function in self.functions:
+            if 0 <= instruction.index - function.instructions[0].index < len(function.instructions):
+                return function
+        return self
 
 
 def declared_type(registers: dict[str, str], register: str) -> str | None:

@@ -11,6 +11,8 @@ _VARIABLE = re.compile(
     r"\.(\w+)\s+([\w$%]+)\s*(?:\[(\d*)\])?\s*(?:=\s*(\{[^}]*\}|[^;]+))?\s*$"
 )
 _POINTER = re.compile(r"\s*(?:generic\()?\s*([A-Za-z_$][\w$]*)\s*\)?\s*([+-]\s*\d+)?\s*$")
+# One byte of a pointer in an array of bytes: `0xFF(name)`, then `0xFF00(name)`, and so on.
+_BYTE_OF_POINTER = re.compile(r"\s*0[xX]FF((?:00)*)\((.+)\)\s*$")
 _PARAMETER = re.compile(
     r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+(?:\.ptr[\s.\w]*?\s)?([\w$]+)\s*(?:\[(\d+)\])?$"
 )
@@ -27,13 +29,14 @@ def variable(statement: str) -> Variable | None:
     pointers: tuple[PointerValue, ...] = ()
     if initial:
         values = initial.strip("{} \n").split(",")
-        aims = [(k, _POINTER.match(v)) for k, v in enumerate(values)]
+        bytes_ = [_BYTE_OF_POINTER.match(v) for v in values]
+        aims = [_POINTER.match(m[2] if m else v) for v, m in zip(values, bytes_, strict=True)]
         pointers = tuple(
             PointerValue(k * item.itemsize, m[1], int((m[2] or "0").replace(" ", "")))
-            for k, m in aims
-            if m
+            for k, (m, byte) in enumerate(zip(aims, bytes_, strict=True))
+            if m and not (byte and byte[1])  # the first byte stands for all of them
         )
-        numbers = [0 if m else _initial_number(values[k]) for k, m in aims]
+        numbers = [0 if m else _initial_number(v) for v, m in zip(values, aims, strict=True)]
         data = b"".join(
             (n % (1 << 8 * item.itemsize)).to_bytes(item.itemsize, "little") for n in numbers
         )

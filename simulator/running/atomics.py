@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.instructions.float_arithmetic import canonical
+from simulator.instructions.half_arithmetic import in_half
+
 Values = NDArray[Any]
 
 
@@ -30,12 +33,15 @@ def _compare_and_swap(old: Values, compare: Values, value: Values) -> Values:
 
 
 def _add(old: Values, value: Values) -> Values:
-    return (old + value).astype(old.dtype)
+    total = (old + value).astype(old.dtype)
+    settled: Values = canonical(total) if total.dtype == np.float32 else total
+    return settled
 
 
 def _add_flushed(old: Values, value: Values) -> Values:
     """float32 in global memory: subnormal operands and results become zero."""
-    return _flushed(_flushed(old) + _flushed(value))
+    total: Values = canonical(_flushed(_flushed(old) + _flushed(value)))
+    return total
 
 
 def _flushed(values: Values) -> Values:
@@ -43,15 +49,14 @@ def _flushed(values: Values) -> Values:
     return np.where(np.abs(values) < _SMALLEST_NORMAL, np.copysign(_ZERO, values), values)
 
 
-def _add_pairs(old: Values, value: Values) -> Values:
-    """f16x2: two halves in each word."""
-    return (old.view(np.float16) + value.view(np.float16)).view(old.dtype)
-
-
 _STEPS: dict[str, Callable[..., Values]] = {
     "add": _add,
     "add flushed": _add_flushed,
-    "add pairs": _add_pairs,
+    # Each half is rounded by itself.
+    "add f16": in_half(np.add, "f16"),
+    "add f16x2": in_half(np.add, "f16x2"),
+    "add bf16": in_half(np.add, "bf16"),
+    "add bf16x2": in_half(np.add, "bf16x2"),
     "min": np.minimum,
     "max": np.maximum,
     "and": np.bitwise_and,
@@ -94,6 +99,8 @@ def update(
         operation = "add"  # which is the same then, and faster
     if not old and operation in _UNORDERED:
         _UNORDERED[operation].at(memory, index, operands[0])
+        if memory.dtype == np.float32:
+            memory[index] = canonical(memory[index])
         return None, True
     order = np.argsort(index, kind="stable")
     place = index[order]

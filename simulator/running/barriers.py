@@ -3,8 +3,9 @@
 A barrier is known by its number. `bar.sync` and whatever else is `.aligned` asks all threads to
 execute the same instruction, so there its place in the code belongs to it, where it names no thread
 count: `__syncthreads()` in two arms of an `if` is two barriers. `barrier.sync` without `.aligned`
-(cooperative groups) may be met from several places. Threads that have returned do not block a
-barrier (compute capability 7.0 and later); that is noted.
+(cooperative groups) may be met from several places. `bar.arrive` counts its threads and lets them
+go on; those at `bar.sync` wait for them too. Threads that have returned do not block a barrier
+(compute capability 7.0 and later); that is noted.
 """
 
 from typing import Any
@@ -15,18 +16,24 @@ from numpy.typing import NDArray
 from simulator.faults import FaultKind, KernelFault, short
 from simulator.reading.ptx import Instruction
 from simulator.reading.variables import integer
+from simulator.running.frames import Point
 from simulator.running.lanes import Lanes, merge
 from simulator.running.registers import Registers
 from simulator.running.wave import Wave
 from simulator.translating.program import Program
 
-_Key = tuple[int, int, int]  # barrier, thread count or 0, basic block or -1
+_Key = tuple[int, int, Point]  # barrier, thread count or 0, place in the code or ()
 _WORD = np.dtype(np.uint32)
 
 
 def reduces(instruction: Instruction) -> bool:
     """`bar.red`: who passes learns of how many threads of the block a predicate holds."""
     return "red" in instruction.parts
+
+
+def _goes_on(instruction: Instruction) -> bool:
+    """`bar.arrive`: who comes is counted and does not wait."""
+    return "arrive" in instruction.parts
 
 
 def _names_place(instruction: Instruction) -> bool:
@@ -37,92 +44,95 @@ def _names_place(instruction: Instruction) -> bool:
 class Barriers:
     """The barriers of all blocks of a wave.
 
-    waiting  who has arrived at each: basic blocks and lanes
+    waiting  who has arrived at each: points and lanes
+    ahead    who has arrived at each and gone on
     notes    what is worth knowing and no fault, by line
     """
 
-    def __init__(self, program: Program, wave: Wave, registers: Registers) -> None:
+    def __init__(self, program: Program, wave: Wave) -> None:
         self.program = program
         self.wave = wave
-        self.registers = registers
-        self.waiting: dict[_Key, list[tuple[int, Lanes]]] = {}
+        self.waiting: dict[_Key, list[tuple[Point, Lanes]]] = {}
+        self.ahead: dict[_Key, list[Lanes]] = {}
         self.notes: dict[int | None, str] = {}
 
-    def arrive(self, number: int, lanes: Lanes) -> list[tuple[int, Lanes]]:
-        """Lanes reach the barrier of basic block `number`; returns who may go on, and where."""
-        instruction = self._instruction(number)
+    def arrive(self, point: Point, registers: Registers, lanes: Lanes) -> list[tuple[Point, Lanes]]:
+        """Lanes reach the barrier at a point; returns who may go on, and where."""
+        instruction = self._instruction(point)
         operands = instruction.operands[1:-1] if reduces(instruction) else instruction.operands
         alone = lanes.index is None and not self.waiting and len(operands) < 2
-        if alone and all(self.registers.is_uniform(operand) for operand in operands):
-            return [(number, lanes)]
-        released: list[tuple[int, Lanes]] = []
-        for barrier, count, some in self._named(operands, lanes):
+        if alone and all(registers.is_uniform(operand) for operand in operands):
+            return [(point, lanes)]
+        released: list[tuple[Point, Lanes]] = []
+        for barrier, count, some in _named(operands, registers, lanes):
             placed = not count and _names_place(instruction)
-            key = (barrier, count, number if placed else -1)
-            self.waiting.setdefault(key, []).append((number, some))
+            key = (barrier, count, point if placed else ())
+            if _goes_on(instruction):
+                self.ahead.setdefault(key, []).append(some)
+                released.append((point, some))
+            else:
+                self.waiting.setdefault(key, []).append((point, some))
             released += self._release(key)
         return released
 
-    def _named(self, operands: tuple[str, ...], lanes: Lanes) -> list[tuple[int, int, Lanes]]:
-        """The barrier and the thread count that lanes name, a register's value lane by lane."""
-        values = [self._value(operand, lanes) for operand in operands] + [0, 0]
-        barrier, count = values[:2]
-        if np.ndim(barrier) == 0 and np.ndim(count) == 0:
-            return [(int(barrier), int(count), lanes)]
-        pairs = np.broadcast_arrays(barrier, count)
-        return [
-            (int(b), int(c), lanes.select((pairs[0] == b) & (pairs[1] == c)))
-            for b, c in sorted(set(zip(*(p.tolist() for p in pairs), strict=True)))
-        ]
-
-    def _value(self, operand: str, lanes: Lanes) -> Any:
-        if operand[0].isdigit():
-            return integer(operand)
-        return self.registers.read(operand, lanes, _WORD)
-
-    def recheck(self) -> list[tuple[int, Lanes]]:
+    def recheck(self) -> list[tuple[Point, Lanes]]:
         """Some threads returned: others may be waiting for nobody now."""
-        released: list[tuple[int, Lanes]] = []
+        released: list[tuple[Point, Lanes]] = []
         for key in list(self.waiting):
             released += self._release(key)
         return released
 
-    def _instruction(self, number: int) -> Instruction:
-        return self.program.instructions[self.program.basic_blocks[number].first]
+    def _instruction(self, point: Point) -> Instruction:
+        return self.program.instructions[self.program.basic_blocks[point[-1]].first]
 
-    def _release(self, key: _Key) -> list[tuple[int, Lanes]]:
-        waiting = self.waiting[key]
+    def _release(self, key: _Key) -> list[tuple[Point, Lanes]]:
+        waiting, ahead = self.waiting.pop(key, []), self.ahead.pop(key, [])
         live = self.wave.live
-        arrived = np.zeros(len(live), np.int64)
-        for _, lanes in waiting:
-            arrived += np.bincount(self.wave.slot[lanes.indices()], minlength=len(live))
-        expected = live if not key[1] else np.minimum(key[1], live)
+        arrived = self._by_block([lanes for _, lanes in waiting] + ahead)
+        # Who has gone on and returned since has come all the same.
+        able = live + self._by_block([lanes.select(~self._alive(lanes)) for lanes in ahead])
+        expected = able if not key[1] else np.minimum(key[1], able)
         complete = (arrived >= expected) & (arrived > 0)
+        left = [lanes.select(~complete[self.wave.slot[lanes.indices()]]) for lanes in ahead]
+        if left := [lanes for lanes in left if lanes.count]:
+            self.ahead[key] = left
         if not complete.any():
+            self._keep(key, waiting)
             return []
-        if not key[1]:
+        if waiting and not key[1]:
             self._note_returned(waiting[0][0], complete & (live < self.wave.threads))
-        released: dict[int, list[Lanes]] = {}
-        rest: list[tuple[int, Lanes]] = []
-        for number, lanes in waiting:
+        released: dict[Point, list[Lanes]] = {}
+        rest: list[tuple[Point, Lanes]] = []
+        for point, lanes in waiting:
             mask = complete[self.wave.slot[lanes.indices()]]
             if mask.all():
-                released.setdefault(number, []).append(lanes)
+                released.setdefault(point, []).append(lanes)
             elif not mask.any():
-                rest.append((number, lanes))
+                rest.append((point, lanes))
             else:
                 free, held = lanes.split(mask)
-                released.setdefault(number, []).append(free)
-                rest.append((number, held))
-        if rest:
-            self.waiting[key] = rest
-        else:
-            del self.waiting[key]
-        return [(number, merge(sets)) for number, sets in released.items()]
+                released.setdefault(point, []).append(free)
+                rest.append((point, held))
+        self._keep(key, rest)
+        return [(point, merge(sets)) for point, sets in released.items()]
 
-    def _note_returned(self, number: int, left: NDArray[np.bool_]) -> None:
+    def _keep(self, key: _Key, waiting: list[tuple[Point, Lanes]]) -> None:
+        if waiting:
+            self.waiting[key] = waiting
+
+    def _by_block(self, sets: list[Lanes]) -> NDArray[np.int64]:
+        """[blocks] how many lanes of each."""
+        counts = np.zeros(len(self.wave.live), np.int64)
+        for lanes in sets:
+            counts += np.bincount(self.wave.slot[lanes.indices()], minlength=len(counts))
+        return counts
+
+    def _alive(self, lanes: Lanes) -> NDArray[np.bool_]:
+        return self.wave.alive[lanes.indices()]
+
+    def _note_returned(self, point: Point, left: NDArray[np.bool_]) -> None:
         """Threads that had returned were not waited for; left [blocks] where there were any."""
-        line = self.program.line_of(number)
+        line = self.program.line_of(point[-1])
         if line in self.notes or not left.any():
             return
         slot = int(np.argmax(left))
@@ -144,21 +154,23 @@ class Barriers:
 
     def stuck(self) -> KernelFault:
         """Nobody can run and somebody waits here."""
-        sites: dict[int, list[Lanes]] = {}
+        sites: dict[Point, list[Lanes]] = {}
         for waiting in self.waiting.values():
-            for number, lanes in waiting:
-                sites.setdefault(number, []).append(lanes)
+            for point, lanes in waiting:
+                sites.setdefault(point, []).append(lanes)
         first = min(sites)
         lanes = merge(sites[first])
         lane = int(lanes.indices()[0])
         place = self.wave.place(lane)
         slot = int(self.wave.slot[lane])
         here = [
-            (n, int(np.count_nonzero(self.wave.slot[merge(sets).indices()] == slot)))
-            for n, sets in sorted(sites.items())
+            (p, int(np.count_nonzero(self.wave.slot[merge(sets).indices()] == slot)))
+            for p, sets in sorted(sites.items())
         ]
         parts = [
-            f"{count} threads wait at line {self.program.line_of(n)}" for n, count in here if count
+            f"{count} threads wait at line {self.program.line_of(p[-1])}{self._through(p)}"
+            for p, count in here
+            if count
         ]
         elsewhere = int(self.wave.live[slot]) - sum(count for _, count in here)
         if elsewhere:
@@ -166,8 +178,35 @@ class Barriers:
         return KernelFault(
             FaultKind.DIVERGENT_BARRIER,
             f"in block {short(place.block)}, {' and '.join(parts)}",
-            line=self.program.line_of(first),
+            line=self.program.line_of(first[-1]),
             expected="Every thread of a block reaches the same __syncthreads().",
             advice="Move the barrier out of the if or the loop that only some threads enter.",
             place=place,
         )
+
+    def _through(self, point: Point) -> str:
+        """From which call lanes have come to a barrier in a function."""
+        if len(point) == 1:
+            return ""
+        return f" (called from line {self.program.instructions_of(point[-3])[-1].line})"
+
+
+def _named(
+    operands: tuple[str, ...], registers: Registers, lanes: Lanes
+) -> list[tuple[int, int, Lanes]]:
+    """The barrier and the thread count that lanes name, a register's value lane by lane."""
+    values = [_value(operand, registers, lanes) for operand in operands] + [0, 0]
+    barrier, count = values[:2]
+    if np.ndim(barrier) == 0 and np.ndim(count) == 0:
+        return [(int(barrier), int(count), lanes)]
+    pairs = np.broadcast_arrays(barrier, count)
+    return [
+        (int(b), int(c), lanes.select((pairs[0] == b) & (pairs[1] == c)))
+        for b, c in sorted(set(zip(*(p.tolist() for p in pairs), strict=True)))
+    ]
+
+
+def _value(operand: str, registers: Registers, lanes: Lanes) -> Any:
+    if operand[0].isdigit():
+        return integer(operand)
+    return registers.read(operand, lanes, _WORD)

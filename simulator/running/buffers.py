@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 REGION_BITS = 40
 _BASE = 1 << (REGION_BITS - 1)  # a buffer's first byte inside its region
 MAXIMUM_BUFFERS = 1 << 14  # of a launch
+_VIEWS = 512  # of a buffer; unrolled loops ask for one at each constant offset
 
 # Generic addresses of shared and local memory count from the middle of regions above all others.
 SHARED_WINDOW = (1 << 60) + _BASE
@@ -37,7 +38,7 @@ class Buffer:
     element: np.dtype[Any] | None = None
     read_only: bool = False
     origin: int = 0
-    views: dict[tuple[str, int], NDArray[Any]] = field(default_factory=dict, repr=False)
+    views: dict[tuple[int, int], NDArray[Any]] = field(default_factory=dict, repr=False)
 
     @property
     def bytes(self) -> int:
@@ -45,12 +46,12 @@ class Buffer:
 
     def view(self, dtype: np.dtype[Any], shift: int = 0) -> NDArray[Any]:
         """The bytes from `shift` on as an array of dtype; a ragged end is left out."""
-        key = (dtype.str, shift)
+        key = (dtype.num, shift)
         found = self.views.get(key)
         if found is None:
             count = max(0, (self.bytes - shift) // dtype.itemsize)
             found = self.data[shift : shift + count * dtype.itemsize].view(dtype)
-            if len(self.views) > 64:
+            if len(self.views) > _VIEWS:
                 self.views.clear()
             self.views[key] = found
         return found
@@ -99,3 +100,8 @@ class AddressMap:
 def _address(number: int) -> int:
     """Of the first byte in a region."""
     return ((number + 1) << REGION_BITS) + _BASE
+
+
+def lasting_region(place: int) -> int:
+    """The upper bits of all addresses of the module's own array at a place: see `lasting`."""
+    return _address(MAXIMUM_BUFFERS + place) >> REGION_BITS

@@ -15,7 +15,7 @@ from simulator.running.meeting import check_meeting, reads_beyond_mask, sources_
 from simulator.running.memory import Memory
 from simulator.running.printf import Printer, text_at
 from simulator.running.registers import Registers
-from simulator.running.wave import CLOCKS, Wave, special_type
+from simulator.running.wave import CLOCKS, GRID_BARRIER, GRID_WORKSPACE, Wave, special_type
 from simulator.types import DTYPES
 
 _CYCLES = 100  # between two looks at a clock: time is not modelled, but it passes
@@ -34,7 +34,9 @@ class Execution:
         observers: list[Observer],
         printer: Printer,
     ) -> None:
-        self.entry = entry
+        self.instructions = entry.instructions
+        for function in entry.functions:
+            self.instructions += function.instructions
         self.wave = wave
         self.memory = Memory(wave, addresses, observers)
         self.registers = Registers(wave.size, self.memory.cache)
@@ -59,6 +61,8 @@ class Execution:
         if name in CLOCKS:
             self._clock += _CYCLES
             return DTYPES[special_type(name)].type(self._clock & 0xFFFF_FFFF)
+        if name in GRID_WORKSPACE:
+            return self._grid_workspace(name)
         value = self.wave.special(name)
         return value if value.ndim == 0 or lanes.index is None else value[lanes.index]
 
@@ -68,6 +72,12 @@ class Execution:
             raw = np.frombuffer(self._parameters[variable], np.uint8)
             self._variables[variable] = self._addresses.base(Buffer(variable, raw.copy()))
         return np.uint64(self._variables[variable] + offset)
+
+    def _grid_workspace(self, name: str) -> Any:
+        """A word of the address where the blocks of a cooperative launch meet; zero in others."""
+        address = self._variables.get(GRID_BARRIER, 0)
+        upper, lower = GRID_WORKSPACE
+        return np.uint32((address >> 32 if name == upper else address) & 0xFFFF_FFFF)
 
     # ---- atomics
 
@@ -113,19 +123,19 @@ class Execution:
 
     def meet(self, number: int, mask: Any, lanes: Lanes) -> None:
         """bar.warp.sync: a rendezvous and nothing else."""
-        check_meeting(self.wave, self.entry.instructions[number], mask, lanes)
+        check_meeting(self.wave, self.instructions[number], mask, lanes)
 
     def shuffle(
         self, number: int, mode: str, value: Any, b: Any, c: Any, mask: Any, lanes: Lanes
     ) -> tuple[Any, Any]:
         """(the value of the lane that each lane names, whether that lane is in range)."""
         self.meet(number, mask, lanes)
-        source, valid = warp.source_lanes(mode, b, c, lanes)
-        unnamed = sources_left_out(mask, source)
+        source = warp.sources(mode, b, c, lanes)
+        unnamed = sources_left_out(mask, source.lane)
         if unnamed is not None and mode in ("idx", "bfly"):
-            instruction = self.entry.instructions[number]
-            raise reads_beyond_mask(self.wave, instruction, unnamed, source, lanes)
-        return warp.shuffle(value, source, unnamed, lanes), valid
+            instruction = self.instructions[number]
+            raise reads_beyond_mask(self.wave, instruction, unnamed, source.lane, lanes)
+        return warp.shuffle(value, source, unnamed, lanes), source.valid
 
     def vote(self, number: int, mode: str, predicate: Any, mask: Any, lanes: Lanes) -> Any:
         """vote.sync: a ballot, or whether a predicate holds in all or in any lane."""

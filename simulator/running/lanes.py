@@ -4,6 +4,8 @@ A wave is an array of lanes: its blocks one after another, each block padded to 
 that lane >> 5 is the warp and the array index alone says who a lane is.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +19,10 @@ class Lanes:
     index  intp [count], or None for all lanes of the wave
     """
 
-    __slots__ = ("index", "count", "whole", "_groups", "_rows", "parent", "depth")
+    __slots__ = (
+        "index", "count", "whole", "memo", "parent", "depth",
+        "_groups", "_complete", "_rows", "_starts",
+    )  # fmt: skip
 
     def __init__(
         self, index: NDArray[np.intp] | None, whole: int, parent: "Lanes | None" = None
@@ -29,7 +34,10 @@ class Lanes:
         # or a long loop that lanes leave one by one would keep every set that it ever had.
         self.depth: int = parent.depth + 1 if parent is not None and parent.depth < _DEEPEST else 0
         self.parent = parent if self.depth else None
+        self.memo: dict[Any, Any] = {}  # what warp instructions worked out about this set
         self._groups: dict[int, int] = {}
+        self._complete: dict[int, bool] = {}
+        self._starts: NDArray[np.intp] | None = None
         self._rows: dict[int, tuple[NDArray[np.intp], NDArray[np.intp], int]] = {}
 
     def indices(self) -> NDArray[np.intp]:
@@ -46,39 +54,76 @@ class Lanes:
             return self.whole // size
         found = self._groups.get(size)
         if found is None:
-            group = self.index // size
-            found = int(np.count_nonzero(group[1:] != group[:-1])) + (self.count > 0)
+            if self.complete(size):
+                found = self.count // size
+            else:
+                group = self.index >> (size.bit_length() - 1)
+                found = int(np.count_nonzero(group[1:] != group[:-1])) + (self.count > 0)
             self._groups[size] = found
         return found
+
+    def complete(self, size: int) -> bool:
+        """Whether all `size` lanes are here of each group that has any: then a row is a group.
+
+        Lanes rise, so it is enough to look at the first and the last of each `size` of them.
+        """
+        if self.index is None:
+            return True
+        found = self._complete.get(size)
+        if found is None:
+            found = self.count % size == 0
+            if found:
+                first, last = self.index[::size], self.index[size - 1 :: size]
+                found = bool(
+                    ((first | size - 1) == last).all() and (last - first == size - 1).all()
+                )
+            self._complete[size] = found
+        return found
+
+    def starts(self) -> NDArray[np.intp]:
+        """Where each warp that has lanes here begins among them, 0 .. count - 1."""
+        if self._starts is None:
+            if self.index is None or self.complete(WARP):
+                self._starts = np.arange(0, self.count, WARP, dtype=np.intp)
+            else:
+                warp = self.index >> 5
+                begins = np.flatnonzero(warp[1:] != warp[:-1]) + 1
+                self._starts = np.concatenate([np.zeros(min(self.count, 1), np.intp), begins])
+            self._groups[WARP] = len(self._starts)
+        return self._starts
+
+    def warp_numbers(self) -> NDArray[np.intp]:
+        """The warps of the wave that have lanes here, in rising order."""
+        starts = self.starts()
+        numbers: NDArray[np.intp] = (starts if self.index is None else self.index[starts]) >> 5
+        return numbers
 
     def select(self, mask: NDArray[np.bool_]) -> "Lanes":
         """The lanes where mask [count] holds."""
         chosen = np.flatnonzero(mask)
-        return Lanes(chosen if self.index is None else self.index[chosen], self.whole, self)
+        return Lanes(chosen if self.index is None else self.index.take(chosen), self.whole, self)
 
     def split(self, mask: NDArray[np.bool_]) -> tuple["Lanes", "Lanes"]:
         return self.select(mask), self.select(~mask)
 
-    def rows(self, values: NDArray[np.int64], size: int = WARP) -> NDArray[np.int64]:
+    def rows(self, values: NDArray[Any], size: int = WARP) -> NDArray[Any]:
         """Values [count] as [groups, size]: each warp (or part of one) a row.
 
         A lane that is missing repeats one of its group, so that counting distinct
         values over a row gives the same number.
         """
-        if self.index is None or self.count == 0:
+        if self.index is None or self.complete(size):
             return values.reshape(-1, size)
         known = self._rows.get(size)
         if known is None:
-            group = self.index // size
+            group = self.index >> (size.bit_length() - 1)
             begins = np.empty(self.count, bool)
             begins[0] = True
             np.not_equal(group[1:], group[:-1], out=begins[1:])
             first = np.flatnonzero(begins)
-            place = (np.cumsum(begins) - 1) * size + self.index % size
+            place = (np.cumsum(begins) - 1) * size + (self.index & size - 1)
             known = self._rows[size] = (first, place, len(first))
         first, place, groups = known
-        if groups * size == self.count:
-            return values.reshape(-1, size)
         full = np.empty((groups, size), values.dtype)
         full[:] = values[first][:, None]
         full.reshape(-1)[place] = values

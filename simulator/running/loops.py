@@ -15,7 +15,9 @@ import numpy as np
 
 from simulator.faults import FaultKind, KernelFault, short
 from simulator.running.execution import Execution
+from simulator.running.frames import Frame, Point
 from simulator.running.lanes import WARP, Lanes
+from simulator.running.registers import Registers
 from simulator.running.wave import unravel
 from simulator.translating.control_flow import Company
 from simulator.translating.program import Program
@@ -33,63 +35,74 @@ class _Snapshot:
 
 
 class LoopWatch:
-    """Watches who comes back to the headers of loops.
+    """Watches who comes back to the headers of loops, each in its frame.
 
-    parked  lanes that only a change of memory can wake: header, lanes, changes so far
+    parked  lanes that only a change of memory can wake: point of the header, lanes, changes so far
     """
 
     def __init__(self, program: Program, run: Execution) -> None:
         self.program = program
         self.run = run
-        self.parked: list[tuple[int, Lanes, int]] = []
-        self._visits: dict[int, int] = {}
-        self._snapshots: dict[int, _Snapshot] = {}
-        self._resting: list[tuple[int, Lanes]] = []
+        self.parked: list[tuple[Point, Lanes, int]] = []
+        self._visits: dict[Point, int] = {}
+        self._snapshots: dict[Point, _Snapshot] = {}
+        self._resting: list[tuple[Point, Lanes]] = []
         self._loops = {n: b.loop for n, b in enumerate(program.basic_blocks) if b.loop is not None}
+        self._headers: dict[int, list[int]] = {}  # by the function that the loops are in
+        for number in self._loops:
+            self._headers.setdefault(program.basic_blocks[number].function, []).append(number)
 
-    def wake(self, ready: dict[int, list[Lanes]]) -> None:
+    def wake(self, ready: dict[Point, list[Lanes]]) -> None:
         """Let parked lanes run again if memory has changed since they were parked."""
         if self.parked:
             now = self.run.memory.changes
             still = [p for p in self.parked if p[2] == now]
-            for number, lanes, changes in self.parked:
+            for point, lanes, changes in self.parked:
                 if changes != now:
-                    ready.setdefault(number, []).append(lanes)
+                    ready.setdefault(point, []).append(lanes)
             self.parked = still
         if self._resting and not ready:
-            for number, lanes in self._resting:
-                ready.setdefault(number, []).append(lanes)
+            for point, lanes in self._resting:
+                ready.setdefault(point, []).append(lanes)
             self._resting = []
 
-    def visit(self, number: int, lanes: Lanes, others: bool) -> Lanes | None:
+    def returned(self, frame: Frame) -> None:
+        """Lanes have left a function. When they enter it again, its registers do not tell all."""
+        for number in self._headers.get(frame.path[-1], ()):
+            point = (*frame.path, number)
+            self._snapshots.pop(point, None)
+            if not frame.inside:
+                self._visits.pop(point, None)
+
+    def visit(self, point: Point, registers: Registers, lanes: Lanes, others: bool) -> Lanes | None:
         """Lanes reach the header of a loop; returns those that go on now."""
-        visits = self._visits[number] = self._visits.get(number, 0) + 1
+        visits = self._visits[point] = self._visits.get(point, 0) + 1
         if others and visits % _OTHERS_TURN == 0:
-            self._resting.append((number, lanes))
+            self._resting.append((point, lanes))
             return None
-        loop = self._loops[number]
+        loop = self._loops[point[-1]]
         if loop.reads_clock or visits < (_WAITING_LOOP if loop.may_wait else _ANY_LOOP):
             return lanes
         self.run.memory.watch = True
         if not loop.may_wait and visits % _ANY_LOOP > 1:
             return lanes
-        return self._look(number, lanes)
+        return self._look(point, registers, lanes)
 
-    def _look(self, number: int, lanes: Lanes) -> Lanes | None:
+    def _look(self, point: Point, registers: Registers, lanes: Lanes) -> Lanes | None:
         """Park the lanes that come back unchanged."""
-        registers = sorted(self.program.basic_blocks[number].live_in)
-        values = [self.run.registers.read(r, lanes, _ANY) for r in registers]
+        names = sorted(self.program.basic_blocks[point[-1]].live_in)
+        values = [registers.read(name, lanes, _ANY) for name in names]
         changes = self.run.memory.changes
-        before = self._snapshots.get(number)
-        self._snapshots[number] = _Snapshot(lanes, values, changes)
+        before = self._snapshots.get(point)
+        self._snapshots[point] = _Snapshot(lanes, values, changes)
         if before is None or before.changes != changes:
             return lanes
-        same = self._with_company(number, lanes, self._unchanged(before, lanes, values))
+        same = self._with_company(point[-1], lanes, self._unchanged(before, lanes, values))
         if not same.any():
             return lanes
-        del self._snapshots[number]
+        del self._snapshots[point]
         parked, rest = lanes.split(same)
-        self.parked.append((number, lanes if same.all() else parked, changes))
+        self.parked.append((point, lanes if same.all() else parked, changes))
         return None if same.all() else rest
 
     @staticmethod
@@ -124,7 +137,8 @@ class LoopWatch:
 
     def stuck(self) -> KernelFault:
         """Everybody who is left is parked."""
-        number, lanes, _ = self.parked[0]
+        point, lanes, _ = self.parked[0]
+        number = point[-1]
         place = self.run.wave.place(int(lanes.indices()[0]))
         count = sum(p[1].count for p in self.parked)
         line = self._line(number)
@@ -163,19 +177,30 @@ class LoopWatch:
         together = len(self.run.wave.blocks)
         return f"; {names} not started: only {together} {'are' if together > 1 else 'is'} resident"
 
-    def out_of_time(self, number: int, lanes: Lanes, seconds: float) -> KernelFault:
+    def out_of_time(self, point: Point, lanes: Lanes, seconds: float) -> KernelFault:
         place = self.run.wave.place(int(lanes.indices()[0]))
-        headers = [n for n, loop in self._loops.items() if number in loop.members]
-        header = max(headers, key=lambda n: self._visits.get(n, 0), default=None)
-        turns = self._visits.get(header, 0) if header is not None else 0
+        header = self._turning(point)
+        turns = f"its loop has turned {self._visits.get(header, 0):,} times" if header else ""
+        depth = len(point) // 2
+        deep = f"{depth:,} call{'s' * (depth > 1)} deep" if depth else ""
+        what = ", ".join(filter(None, (turns, deep))) or "in no loop"
         return KernelFault(
             FaultKind.ENDLESS_LOOP,
-            f"{place} still runs after {seconds:.0f} s; its loop has turned {turns:,} times",
-            line=self._line(header if header is not None else number),
+            f"{place} still runs after {seconds:.0f} s; {what}",
+            line=self._line((header or point)[-1]),
             expected="The kernel ends.",
             advice="Check the loop's bound and step, or give the simulator a smaller problem.",
             place=place,
         )
+
+    def _turning(self, point: Point) -> Point | None:
+        """The header of the loop around a point that turns most, in the innermost call with one."""
+        for end in range(len(point), 0, -2):
+            path, number = point[: end - 1], point[end - 1]
+            around = [(*path, n) for n, loop in self._loops.items() if number in loop.members]
+            if around:
+                return max(around, key=lambda p: self._visits.get(p, 0))
+        return None
 
     def _line(self, number: int) -> int | None:
         """The first line of a loop that the compiler names."""

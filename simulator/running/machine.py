@@ -1,9 +1,9 @@
 """Runs one wave: always the lowest basic block that has lanes ready.
 
-Lanes part at a branch and meet again where their sets name the same basic block. Barriers hold
-lanes until their CUDA block has arrived; warp instructions hold lanes until their warp has. A
-lane that loops without changing anything is parked until memory changes: if everybody who is left
-is parked or held, the kernel can never end, and that is said.
+Lanes part at a branch and meet again where their sets name the same basic block in the same frame.
+Barriers hold lanes until their CUDA block has arrived; warp instructions hold lanes until their
+warp has. A lane that loops without changing anything is parked until memory changes: if everybody
+who is left is parked or held, the kernel can never end, and that is said.
 """
 
 import time
@@ -14,19 +14,22 @@ import numpy as np
 from simulator.observing.events import Observer, listeners
 from simulator.running.barriers import Barriers, reduces
 from simulator.running.execution import Execution
+from simulator.running.frames import Frame, Frames, Point
 from simulator.running.lanes import Lanes, merge
 from simulator.running.loops import LoopWatch
-from simulator.translating.control_flow import meets_block, meets_warp
+from simulator.running.passing import JoinedRegisters, part_of
+from simulator.translating.control_flow import BasicBlock, End, Meeting
 from simulator.translating.program import Program
 
 _LOOK_AT_THE_CLOCK = 64  # basic blocks between two looks
+_Party = tuple[Point, Lanes]  # lanes that have come along one path
 
 
 class Machine:
     """One wave on its way from the first basic block to the last return.
 
-    ready      lanes that may run now, by basic block
-    gathering  lanes that wait for the others of their warp, by basic block
+    ready      lanes that may run now, by the point that they are at
+    gathering  lanes that wait there for the others of their warp
     """
 
     def __init__(
@@ -35,11 +38,12 @@ class Machine:
         self.program = program
         self.run = run
         self.wave = run.wave
-        self.ready: dict[int, list[Lanes]] = {0: [run.wave.start]}
-        self.barriers = Barriers(program, run.wave, run.registers)
+        self.frames = Frames(program, run)
+        self.ready: dict[Point, list[Lanes]] = {(0,): [run.wave.start]}
+        self.barriers = Barriers(program, run.wave)
         self.loops = LoopWatch(program, run)
-        self.gathering: dict[int, list[Lanes]] = {}
-        self._forced: set[int] = set()  # basic blocks whose lanes go on without their warp
+        self.gathering: dict[Point, Lanes] = {}
+        self._forced: int | None = None  # a basic block whose lanes go on without their warp
         self.deadline = time.monotonic() + seconds
         self.seconds = seconds
         self._basic_block_ran = listeners(observers, "basic_block_ran")
@@ -52,117 +56,185 @@ class Machine:
             self.loops.wake(self.ready)
             if not self.ready and not self._unblock():
                 return
-            number = min(self.ready)
-            lanes = merge(self.ready.pop(number))
+            point = min(self.ready)
+            lanes = merge(self.ready.pop(point))
             if not lanes.count:
                 continue
-            self._step(number, lanes)
+            self._step(point, lanes)
             steps += 1
             if steps % _LOOK_AT_THE_CLOCK == 0 and time.monotonic() > self.deadline:
-                raise self.loops.out_of_time(number, lanes, self.seconds)
+                raise self.loops.out_of_time(point, lanes, self.seconds)
 
-    def _step(self, number: int, lanes: Lanes) -> None:
-        block = self.program.basic_blocks[number]
-        first = self.program.instructions[block.first]
+    def _step(self, point: Point, lanes: Lanes) -> None:
+        block = self.program.basic_blocks[point[-1]]
+        frame = self.frames.at(point)
         if block.loop is not None:
-            staying = self.loops.visit(number, lanes, bool(self.ready))
+            staying = self.loops.visit(point, frame.registers, lanes, bool(self.ready))
             if staying is None:
+                self._forced = None
                 return
             lanes = staying
-        if meets_block(first):
+        if block.meeting is Meeting.BLOCK:
             for tell in self._basic_block_ran:
-                tell(number, lanes)
-            released = self.barriers.arrive(number, lanes)
-            self._continue(released)
+                tell(point[-1], lanes)
+            self._pass(self.barriers.arrive(point, frame.registers, lanes))
             return
-        if meets_warp(first) and number not in self._forced:
-            here = self._gather_warps(number, lanes)
-            if here is None:
+        if block.meeting is Meeting.WARP:
+            parties = self._gathered(point, lanes)
+            if len(parties) != 1:
+                self._run_together(parties)
                 return
-            lanes = here
-        self._forced.discard(number)
+            point, lanes = parties[0]
+            frame = self.frames.at(point)
+        left = self._run(block, point[-1], frame.registers, lanes)
+        self._leave_block(frame, point[-1], lanes, left)
+
+    def _run_together(self, parties: list[_Party]) -> None:
+        """Run a basic block for lanes that have come to it along several paths, or for nobody."""
+        if not parties:
+            return
+        number = parties[0][0][-1]
+        joined = JoinedRegisters([(self.frames.at(p).registers, some) for p, some in parties])
+        left = self._run(self.program.basic_blocks[number], number, joined, joined.lanes)
+        for (point, some), places in zip(parties, joined.places, strict=True):
+            self._leave_block(self.frames.at(point), number, some, part_of(left, places))
+
+    def _run(self, block: BasicBlock, number: int, registers: Any, lanes: Lanes) -> Any:
+        """Run the code of a basic block; what it gives says who leaves it where."""
         for tell in self._basic_block_ran:
             tell(number, lanes)
-        leaves = self.program.functions[number](self.run.registers, lanes, self.run)
-        last = self.program.instructions[block.end - 1]
-        if last.parts[0] in ("ret", "exit"):
-            self._return(number, lanes, leaves)
-        elif last.parts[0] == "bra" and last.guard is not None:
-            self._branch(number, lanes, leaves)
-        elif block.successors:
-            self._go(block.successors[0], lanes)
+        left = self.program.functions[number](registers, lanes, self.run)
+        if self._branched and block.leaves is End.BRANCH and left.ndim:
+            last = self.program.instructions[block.end - 1]
+            for tell in self._branched:
+                tell(last, left, lanes)
+        return left
+
+    def _leave_block(self, frame: Frame, number: int, lanes: Lanes, left: Any) -> None:
+        """Send lanes where the end of a basic block sends them."""
+        leaves = self.program.basic_blocks[number].leaves
+        if leaves is End.BRANCH:
+            self._branch(frame, number, lanes, left)
+        elif leaves is End.ON:
+            self._on(frame, number, lanes)
+        elif leaves is End.CALL:
+            self._call(frame, number, lanes, left)
+        elif leaves is End.RETURN:
+            gone, values = self._guarded(frame, number, lanes, *left)
+            self._return(frame, gone, values)
         else:
-            self._leave(lanes)
+            gone, _ = self._guarded(frame, number, lanes, left, ())
+            self._exit(frame, gone)
 
-    def _go(self, number: int, lanes: Lanes) -> None:
-        self.ready.setdefault(number, []).append(lanes)
+    def _go(self, frame: Frame, number: int, lanes: Lanes) -> None:
+        self.ready.setdefault((*frame.path, number), []).append(lanes)
 
-    def _continue(self, released: list[tuple[int, Lanes]]) -> None:
-        for number, lanes in released:
-            block = self.program.basic_blocks[number]
-            if reduces(self.program.instructions[block.first]):
-                self.program.functions[number](self.run.registers, lanes, self.run)
-            self._go(self.program.basic_blocks[number].successors[0], lanes)
-
-    def _leave(self, lanes: Lanes) -> None:
-        self.wave.leave(lanes)
-        self._continue(self.barriers.recheck())
-
-    def _return(self, number: int, lanes: Lanes, leaves: Any) -> None:
+    def _on(self, frame: Frame, number: int, lanes: Lanes) -> None:
         successors = self.program.basic_blocks[number].successors
-        if leaves is None:
-            self._leave(lanes)
-        elif leaves.ndim == 0:
-            if leaves:
-                self._leave(lanes)
-            else:
-                self._go(successors[0], lanes)
+        if successors:
+            self._go(frame, successors[-1], lanes)
+        elif frame.caller is not None:
+            self._return(frame, lanes, ())
         else:
-            gone, rest = lanes.split(leaves)
-            if gone.count:
-                self._leave(gone)
-            if rest.count:
-                self._go(successors[0], rest)
+            self._exit(frame, lanes)
 
-    def _branch(self, number: int, lanes: Lanes, taken: Any) -> None:
+    def _guarded(
+        self, frame: Frame, number: int, lanes: Lanes, guard: Any, values: tuple[Any, ...]
+    ) -> tuple[Lanes, tuple[Any, ...]]:
+        """The lanes that a guard lets do what ends a basic block; the others go on behind it."""
+        if guard is None:
+            return lanes, values
+        mask = np.broadcast_to(guard, (lanes.count,))
+        if mask.all():
+            return lanes, values
+        chosen, others = lanes.split(mask)
+        self._on(frame, number, others if chosen.count else lanes)
+        return chosen, part_of(values, mask)
+
+    def _branch(self, frame: Frame, number: int, lanes: Lanes, taken: Any) -> None:
         block = self.program.basic_blocks[number]
         target, through = block.successors[0], block.successors[-1]
         if taken.ndim:
-            last = self.program.instructions[block.end - 1]
-            for tell in self._branched:
-                tell(last, taken, lanes)
             count = int(np.count_nonzero(taken))
             if 0 < count < lanes.count:
                 there, here = lanes.split(taken)
-                self._go(target, there)
-                self._go(through, here)
+                self._go(frame, target, there)
+                self._go(frame, through, here)
                 return
             taken = taken[0]
-        self._go(target if taken else through, lanes)
+        self._go(frame, target if taken else through, lanes)
 
-    def _gather_warps(self, number: int, lanes: Lanes) -> Lanes | None:
-        """The lanes whose whole warp is here; the others are held."""
+    def _call(self, frame: Frame, number: int, lanes: Lanes, left: tuple[Any, ...]) -> None:
+        guard, target, values = left
+        lanes, (target, *values) = self._guarded(frame, number, lanes, guard, (target, *values))
+        if not lanes.count:
+            return
+        for callee, mask in self.frames.targets(number, target, lanes):
+            some = lanes if mask is None else lanes.select(mask)
+            passed = tuple(values) if mask is None else part_of(tuple(values), mask)
+            entered = self.frames.enter(frame, number, callee, passed, some)
+            self._go(entered, callee.first, some)
+
+    def _return(self, frame: Frame, lanes: Lanes, values: tuple[Any, ...]) -> None:
+        if lanes.count:
+            caller = self.frames.hand_back(frame, values, lanes)
+            self.loops.returned(frame)
+            self._on(caller, frame.path[-2], lanes)
+
+    def _exit(self, frame: Frame, lanes: Lanes) -> None:
+        if not lanes.count:
+            return
+        for left in self.frames.exit(frame, lanes):
+            self.loops.returned(left)
+        self.wave.leave(lanes)
+        self._pass(self.barriers.recheck())
+
+    def _pass(self, released: list[_Party]) -> None:
+        """Send on who a barrier has let go."""
+        for point, lanes in released:
+            frame, number = self.frames.at(point), point[-1]
+            block = self.program.basic_blocks[number]
+            if reduces(self.program.instructions[block.first]):
+                self.program.functions[number](frame.registers, lanes, self.run)
+            self._on(frame, number, lanes)
+
+    def _gathered(self, point: Point, lanes: Lanes) -> list[_Party]:
+        """The lanes whose whole warp is at this basic block, by their paths; others are held."""
+        number = point[-1]
+        if number == self._forced:
+            self._forced = None
+            others = [p for p in self.ready if p[-1] == number]
+            return [(point, lanes), *((p, merge(self.ready.pop(p))) for p in others)]
         if lanes.index is None:
-            return lanes
-        if number in self.gathering:
-            lanes = merge([lanes, *self.gathering.pop(number)])
+            return [(point, lanes)]
+        if point in self.gathering:
+            lanes = merge([lanes, self.gathering.pop(point)])
             if lanes.index is None:
-                return lanes
-        warp = lanes.indices() >> 5
-        arrived = np.bincount(warp, minlength=self.wave.size >> 5)
-        complete = (arrived == self.wave.live_in_warp())[warp]
-        if complete.all():
-            return lanes
-        here, waiting = lanes.split(complete)
-        self.gathering[number] = [waiting]
-        return here if here.count else None
+                return [(point, lanes)]
+        parties = [(point, lanes)]
+        if len(point) > 1:
+            parties += [(p, s) for p, s in self.gathering.items() if p[-1] == number]
+        warps = self.wave.size >> 5
+        arrived = [np.bincount(some.indices() >> 5, minlength=warps) for _, some in parties]
+        whole = np.sum(arrived, axis=0) == self.wave.live_in_warp()
+        here = []
+        for at, some in parties:
+            complete = whole[some.indices() >> 5]
+            if complete.all():
+                self.gathering.pop(at, None)
+                here.append((at, some))
+                continue
+            gone, self.gathering[at] = some.split(complete)
+            if gone.count:
+                here.append((at, gone))
+        return here
 
     def _unblock(self) -> bool:
         """Nobody is ready: let held lanes go on without their warp, or say who waits for what."""
         if self.gathering:
-            number = min(self.gathering)
-            self.ready[number] = self.gathering.pop(number)
-            self._forced = {number}
+            self._forced = min(self.gathering)[-1]
+            for point in [p for p in self.gathering if p[-1] == self._forced]:
+                self.ready[point] = [self.gathering.pop(point)]
             return True
         # Who waits at one barrier waits for those in a loop: what those wait for is the cause.
         if self.barriers.waiting and not (self.loops.parked and self.barriers.agree()):

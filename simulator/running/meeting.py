@@ -24,8 +24,9 @@ def check_meeting(wave: Wave, instruction: Instruction, mask: Any, lanes: Lanes)
     if lanes.index is None:
         return
     here = warp.present(lanes)
-    everyone = np.arange(lanes.whole)[wave.alive]
-    live = warp.present(Lanes(everyone, lanes.whole))
+    live = warp.as_masks(wave.alive.reshape(-1, WARP))
+    if mask.ndim == 0 and not ((live & ~here & mask != 0) & (here != 0)).any():
+        return
     warps = lanes.index // WARP
     named = np.broadcast_to(mask, (lanes.count,)) & live[warps]
     missing = named & ~here[warps]
@@ -45,7 +46,7 @@ def check_meeting(wave: Wave, instruction: Instruction, mask: Any, lanes: Lanes)
     )
 
 
-def sources_left_out(mask: Any, source: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+def sources_left_out(mask: Any, source: NDArray[Any]) -> NDArray[np.bool_] | None:
     """[count] whether a lane reads from one that its own mask does not name; None: no lane does."""
     if mask.ndim == 0 and mask == warp.EVERY_LANE:
         return None
@@ -57,7 +58,7 @@ def reads_beyond_mask(
     wave: Wave,
     instruction: Instruction,
     unnamed: NDArray[np.bool_],
-    source: NDArray[np.int64],
+    source: NDArray[Any],
     lanes: Lanes,
 ) -> KernelFault:
     """The fault of a lane that reads from one which its own mask does not name.

@@ -4,7 +4,8 @@ What the hardware would trap on is raised here, because NumPy could not go on ei
 outside its buffer, a misaligned one. What hardware lets slip is left to observers.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,13 @@ from simulator.observing.events import Access, MemoryEvent, Observer, Space, lis
 from simulator.running.addresses import AddressCache, Addresses
 from simulator.running.buffers import LOCAL_WINDOW, REGION_BITS, SHARED_WINDOW, AddressMap, Buffer
 from simulator.running.lanes import Lanes
+from simulator.running.stretches import Stretches
 from simulator.running.wave import Wave
 from simulator.running.wording import misaligned, out_of_bounds
 
 Values = tuple[Any, ...]
+_ZERO = np.uint8(0)
+_PLANS = 256  # of one array of addresses: an unrolled loop has as many
 
 
 class Memory:
@@ -28,24 +32,25 @@ class Memory:
     """
 
     def __init__(self, wave: Wave, addresses: AddressMap, observers: list[Observer]) -> None:
+        _keep_freed_pages()
         self.wave = wave
         self.map = addresses
         self.cache = AddressCache()
         self.changes = 0
         self.watch = False
         self._hear = listeners(observers, "memory_accessed")
-        self._owned = {
-            Space.SHARED: (
-                Buffer("shared", wave.shared),
-                wave.slot * wave.shared_stride,
-                wave.shared_bytes,
-            ),
-            Space.LOCAL: (
-                Buffer("local", wave.local),
-                wave.lane * wave.local_bytes,
-                wave.local_bytes,
-            ),
-        }
+        self._shared = Stretches(
+            Buffer("shared", wave.shared), wave.slot, wave.shared_stride, wave.shared_bytes
+        )
+        self._local = _local_memory(wave)
+        self._in_space: dict[tuple[Access, Space], Access] = {}
+
+    def reach_local(self, end: int) -> None:
+        """A call has local variables of its own: each lane's local memory has `end` bytes now."""
+        if end > self.wave.local_bytes:
+            self.wave.reach_local(end)
+            self._local = _local_memory(self.wave)
+            self.cache.clear()  # plans hold views of the old one
 
     def load(self, access: Access, base: Any, offset: int, lanes: Lanes, guard: Any) -> Values:
         """The elements of each lane's access: access.count arrays [count] or scalars.
@@ -57,26 +62,22 @@ class Memory:
                 if not guard:
                     return (np.zeros((), access.element)[()],) * access.count
             elif not guard.all():
-                some = lanes.select(guard)
-                full = tuple(np.zeros(lanes.count, access.element) for _ in range(access.count))
-                if some.count:
-                    part = base if base.ndim == 0 else base[guard]
-                    loaded = self.load(access, part, offset, some, None)
-                    for values, target in zip(loaded, full, strict=True):
-                        target[guard] = values
-                return full
-        apart = self.apart(access, base, offset, lanes)
-        if apart:
-            return self._load_apart(access, base, offset, lanes, apart)
-        access, known = self._resolve(access, base, offset, lanes)
-        buffer, shift, index = self._elements(access, known, offset)
-        size = access.element.itemsize
-        if np.ndim(index) == 0:
-            view = buffer.view(access.element)
-            return tuple(view[index + j] for j in range(access.count))
-        return tuple(
-            buffer.view(access.element, shift + j * size).take(index) for j in range(access.count)
-        )
+                chosen = self.cache.selections.get(guard, lanes)
+                part: Values = (_ZERO,) * access.count
+                if chosen.lanes.count:
+                    where = chosen.addresses(base)
+                    part = self.load(access, where, offset, chosen.lanes, None)
+                return tuple(chosen.spread(values, access.element) for values in part)
+        plan = self._plan(access, base, offset, lanes)
+        if plan is None:
+            return self._load_apart(access, base, offset, lanes)
+        index = plan.index
+        if isinstance(index, slice):
+            return tuple([view[index].copy() for view in plan.views])
+        if isinstance(index, int):
+            return tuple([view[index] for view in plan.views])
+        # Bounds are checked already: "wrap" only spares NumPy its own look at them.
+        return tuple([view.take(index, mode="wrap") for view in plan.views])
 
     def store(
         self, access: Access, base: Any, offset: int, values: Values, lanes: Lanes, guard: Any
@@ -87,30 +88,25 @@ class Memory:
                 if not guard:
                     return
             elif not guard.all():
-                lanes = lanes.select(guard)
+                chosen = self.cache.selections.get(guard, lanes)
+                lanes = chosen.lanes
                 if not lanes.count:
                     return
-                base = base if base.ndim == 0 else base[guard]
-                values = tuple(v if v.ndim == 0 else v[guard] for v in values)
-        apart = self.apart(access, base, offset, lanes)
-        for mask in apart:
-            part = tuple(v if v.ndim == 0 else v[mask] for v in values)
-            self.store(access, base[mask], offset, part, lanes.select(mask), None)
-        if apart:
+                base = chosen.addresses(base)
+                values = tuple(chosen.part(v) for v in values)
+        plan = self._plan(access, base, offset, lanes)
+        if plan is None:
+            for mask in self.apart(access, base, offset, lanes):
+                part = tuple(v if v.ndim == 0 else v[mask] for v in values)
+                self.store(access, base[mask], offset, part, lanes.select(mask), None)
             return
-        access, known = self._resolve(access, base, offset, lanes)
-        buffer, shift, index = self._elements(access, known, offset)
-        size = access.element.itemsize
-        for j, value in enumerate(values):
-            if np.ndim(index) == 0:
-                last = value if value.ndim == 0 else value[-1]
-                self._write(buffer.view(access.element), index + j, last)
-            else:
-                self._write(buffer.view(access.element, shift + j * size), index, value)
+        one = isinstance(plan.index, int)
+        for view, value in zip(plan.views, values, strict=True):
+            self._write(view, plan.index, value[-1] if one and value.ndim else value)
 
     def _write(self, view: NDArray[Any], index: Any, value: Any) -> None:
         if self.watch:
-            before = view[index]
+            before = np.array(view[index])
             view[index] = value
             after = view[index]
             self.changes += bool(
@@ -127,50 +123,80 @@ class Memory:
 
         The lanes must aim at one region: see `apart`.
         """
-        access, known = self._resolve(access, base, offset, lanes)
-        buffer, shift, index = self._elements(access, known, offset)
-        return buffer.view(access.element, shift), index, access.space
+        plan = self._plan(access, base, offset, lanes)
+        assert plan is not None, "lanes that aim at several regions"
+        index = plan.index
+        if isinstance(index, slice):
+            index = np.arange(index.start, index.stop, index.step)
+        return plan.views[0], index, plan.event.access.space
 
     # ---- from addresses to elements
 
-    def _elements(self, access: Access, known: Addresses, offset: int) -> tuple[Buffer, int, Any]:
-        """(buffer, byte shift of the view, index of each lane's first element): checked and told.
+    def _plan(self, access: Access, base: Any, offset: int, lanes: Lanes) -> "_Plan | None":
+        """What to do, checked and told; None if the lanes aim at several regions."""
+        own = access.space is Space.SHARED or access.space is Space.LOCAL
+        found = self.cache.find(base, lanes, access.space if own else Space.GLOBAL)
+        key = (access, offset)
+        plan: _Plan | None = found.plans.get(key)
+        if plan is None:
+            known = found.addresses
+            if (
+                not own
+                and (known.low + offset) >> REGION_BITS != (known.high + offset) >> REGION_BITS
+            ):
+                return None
+            if access.space is Space.GENERIC:
+                access, known = self._specific(access, known, offset)
+            plan = self._made(access, known, offset)
+            if len(found.plans) < _PLANS:
+                found.plans[key] = plan
+        for hear in self._hear:
+            hear(plan.event)
+        return plan
+
+    def _made(self, access: Access, known: Addresses, offset: int) -> "_Plan":
+        """A plan for lanes that aim at one region: checked, not told yet."""
+        owned = self._owned(access.space)
+        if owned is None:
+            buffer, origin = self._buffer(access, known, offset)
+        else:
+            buffer, origin = owned.buffer, 0
+            if known.low + offset < 0 or known.high + offset + access.bytes > owned.limit:
+                raise out_of_bounds(self.wave, access, known, offset, None, owned.limit)
+        known.count_from(origin, owned)
+        self._check_alignment(access, known, offset, None if owned else (buffer, origin))
+        shift, index = self._place(access, known, offset, owned)
+        size = access.element.itemsize
+        views = tuple([buffer.view(access.element, shift + j * size) for j in range(access.count)])
+        return _Plan(MemoryEvent(access, known, offset, known.lanes, buffer), views, index)
+
+    @staticmethod
+    def _place(
+        access: Access, known: Addresses, offset: int, owned: Stretches | None
+    ) -> tuple[int, Any]:
+        """(byte shift of the view, index in it of each lane's first element).
 
         One address for all lanes gives one index, except where each block or thread has its own
-        stretch of the memory.
+        stretch of the memory. Neighbouring lanes at neighbouring addresses give a slice.
         """
-        owned = self._owned.get(access.space)
-        if owned is None:
-            buffer, origin, starts = *self._buffer(access, known, offset), None
-        else:
-            buffer, starts, limit = owned
-            origin = 0
-            if known.low + offset < 0 or known.high + offset + access.bytes > limit:
-                raise out_of_bounds(self.wave, access, known, offset, None, limit)
-        known.count_from(origin)
-        self._check_alignment(access, known, offset, None if owned else (buffer, origin))
-        if self._hear:
-            event = MemoryEvent(access, known, offset, known.lanes, buffer)
-            for hear in self._hear:
-                hear(event)
         size = access.element.itemsize
         scale = size.bit_length() - 1
-        if known.uniform and starts is None:
-            return buffer, 0, (known.low - origin + offset) >> scale
-        if offset < 0 or known.low < origin or known.bits & (size - 1):
+        first = known.low - known.origin + offset
+        if owned is None:
+            if known.uniform:
+                return 0, first >> scale
+            if known.stride == access.bytes:
+                begin, step = first >> scale, access.count
+                return 0, slice(begin, begin + known.lanes.count * step, step)
+        elif known.uniform:
+            return first, owned.starts(known.lanes, scale)
+        if offset < 0 or known.low < known.origin or known.bits & (size - 1):
             # The view cannot be moved by the offset.
             absolute = known.offsets() + offset
-            if starts is not None:
-                absolute = absolute + _of(starts, known.lanes)
-            return buffer, 0, absolute >> scale
-        if starts is None:
-            return buffer, offset, known.index(scale)
-        key = ("absolute", scale)
-        index = known.memo.get(key)
-        if index is None:
-            relative = known.low if known.uniform else known.offsets()
-            index = known.memo[key] = (_of(starts, known.lanes) + relative) >> scale
-        return buffer, offset, index
+            if owned is not None:
+                absolute = absolute + owned.starts(known.lanes, 0)
+            return 0, absolute >> scale
+        return offset, known.place(scale)
 
     def apart(
         self, access: Access, base: Any, offset: int, lanes: Lanes
@@ -179,28 +205,37 @@ class Memory:
 
         A region holds one buffer, or all of shared or of local memory.
         """
-        if access.space in self._owned or base.ndim == 0:
+        if base.ndim == 0 or self._owned(access.space) is not None:
             return []
-        known = self.cache.get(base, lanes, Space.GLOBAL)
+        known = self.cache.find(base, lanes, Space.GLOBAL).addresses
         if (known.low + offset) >> REGION_BITS == (known.high + offset) >> REGION_BITS:
             return []
         region = (known.signed + offset) >> REGION_BITS
         return [region == r for r in sorted(set(region.tolist()))]
 
-    def _resolve(
-        self, access: Access, base: Any, offset: int, lanes: Lanes
-    ) -> tuple[Access, Addresses]:
-        """The space that a generic address lies in, and what is known of the addresses there."""
-        if access.space is not Space.GENERIC:
-            space = Space.GLOBAL if access.space not in self._owned else access.space
-            return access, self.cache.get(base, lanes, space)
-        known = self.cache.get(base, lanes, Space.GLOBAL)
+    def _owned(self, space: Space) -> Stretches | None:
+        """Memory in which each block or each thread has its own stretch."""
+        if space is Space.SHARED:
+            return self._shared
+        return self._local if space is Space.LOCAL else None
+
+    def _specific(self, access: Access, known: Addresses, offset: int) -> tuple[Access, Addresses]:
+        """The space that generic addresses lie in, and what is known of the addresses there."""
         region = (known.low + offset) >> REGION_BITS
         for window, space in ((LOCAL_WINDOW, Space.LOCAL), (SHARED_WINDOW, Space.SHARED)):
             if region == window >> REGION_BITS:
-                base = base - base.dtype.type(window)
-                return _in_space(access, space), self.cache.get(base, lanes, space)
-        return _in_space(access, Space.GLOBAL), known
+                inside = known.memo.get("inside")  # kept, so that it is found by its identity
+                if inside is None:
+                    inside = known.memo["inside"] = known.base - known.base.dtype.type(window)
+                known = self.cache.find(inside, known.lanes, space).addresses
+                return self._access_in(access, space), known
+        return self._access_in(access, Space.GLOBAL), known
+
+    def _access_in(self, access: Access, space: Space) -> Access:
+        found = self._in_space.get((access, space))
+        if found is None:
+            found = self._in_space[access, space] = replace(access, space=space)
+        return found
 
     def _buffer(self, access: Access, known: Addresses, offset: int) -> tuple[Buffer, int]:
         """The global buffer that is meant and its base, checked."""
@@ -222,25 +257,38 @@ class Memory:
             if wrong.any():
                 raise misaligned(self.wave, access, known, offset, found, int(np.argmax(wrong)))
 
-    def _load_apart(
-        self,
-        access: Access,
-        base: Any,
-        offset: int,
-        lanes: Lanes,
-        masks: list[NDArray[np.bool_]],
-    ) -> Values:
+    def _load_apart(self, access: Access, base: Any, offset: int, lanes: Lanes) -> Values:
         full = tuple(np.zeros(lanes.count, access.element) for _ in range(access.count))
-        for mask in masks:
+        for mask in self.apart(access, base, offset, lanes):
             part = self.load(access, base[mask], offset, lanes.select(mask), None)
             for values, target in zip(part, full, strict=True):
                 target[mask] = values
         return full
 
 
-def _of(starts: NDArray[np.int64], lanes: Lanes) -> NDArray[np.int64]:
-    return starts if lanes.index is None else starts[lanes.index]
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """One access at some addresses, ready to be done again at the same ones.
+
+    views  of the memory, one for each element of a lane's access
+    index  into them: an array [count], a slice, or one number for all lanes
+    """
+
+    event: MemoryEvent
+    views: tuple[NDArray[Any], ...]
+    index: Any
 
 
-def _in_space(access: Access, space: Space) -> Access:
-    return replace(access, space=space)
+def _local_memory(wave: Wave) -> Stretches:
+    return Stretches(Buffer("local", wave.local), wave.lane, wave.local_stride, wave.local_bytes)
+
+
+@cache
+def _keep_freed_pages() -> None:
+    """Ask the C library to keep what is freed for the next allocation.
+
+    A wave allocates and frees arrays of some 100 KB at every instruction. glibc's malloc gives such
+    back to the operating system, and each then costs its page faults again, until it has seen one
+    larger array freed (mallopt(3), M_MMAP_THRESHOLD; up to 32 MiB). This one is never touched.
+    """
+    np.empty(31 << 20, np.uint8)

@@ -25,7 +25,9 @@ def place_module_memory(outside: Outside, addresses: AddressMap) -> dict[str, in
     found = {name: addresses.lasting(k, b) for k, (name, b) in enumerate(buffers.items())}
     for name, variable in outside.variables.items() if first else ():
         for pointer in variable.pointers:
-            address = (found[pointer.name] + pointer.offset).to_bytes(8, "little")
+            # Of what no file defines, as a pure virtual function: a null pointer.
+            base = found.get(pointer.name) or outside.functions.get(pointer.name, 0)
+            address = (base + pointer.offset).to_bytes(8, "little")
             place = buffers[name].data[pointer.at : pointer.at + 8]
             place[:] = np.frombuffer(address, np.uint8)
     return found

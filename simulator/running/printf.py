@@ -48,7 +48,7 @@ class Printer:
             if self._length > LIMIT:
                 self.cut = True
                 return
-            start = lane * run.wave.local_bytes
+            start = lane * run.wave.local_stride
             piece = _format(
                 run, pattern, run.wave.local[start : start + run.wave.local_bytes], offset
             )

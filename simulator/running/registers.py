@@ -17,13 +17,15 @@ from simulator.running.lanes import Lanes
 class Registers:
     """Each register by its name in PTX: values for all lanes, or for the set that wrote it last.
 
+    _base     of the function's local variables, in bytes of each lane's local memory
     _full     an array [lanes of the wave], or a scalar
     _compact  what one set of lanes holds: the set, its values [count], whether it wrote them
     _owned    names of full arrays that nobody else refers to
     """
 
-    def __init__(self, whole: int, cache: AddressCache) -> None:
+    def __init__(self, whole: int, cache: AddressCache, local_base: int = 0) -> None:
         self._whole = whole
+        self._base = local_base
         self._cache = cache
         self._full: dict[str, Any] = {}
         self._compact: dict[str, tuple[Lanes, Any, bool]] = {}
@@ -47,6 +49,10 @@ class Registers:
         gathered = value[lanes.index]
         self._compact[name] = (lanes, gathered, False)
         return gathered
+
+    def local(self, offset: int) -> Any:
+        """The address in local memory of a byte of the function's own variables."""
+        return np.uint64(self._base + offset)
 
     def is_uniform(self, name: str) -> bool:
         """Whether no lane's value differs, as far as the register file knows; a number is so."""

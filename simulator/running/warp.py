@@ -5,6 +5,7 @@ every lane that will take part is present. Formulas: PTX ISA, "shfl.sync", "vote
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from simulator.running.wave import POISON
 
 Values = NDArray[Any]
 EVERY_LANE = 0xFFFF_FFFF
+_KEPT = 8  # sources of a set of lanes, 10 bytes a lane each
 POISON_WORD = np.uint32(POISON * 0x0101_0101)  # what a lane that is not here gives
 
 
@@ -37,13 +39,48 @@ def _here(per_warp: NDArray[Any], lanes: Lanes) -> Values:
 
 def present(lanes: Lanes) -> NDArray[np.uint32]:
     """[warps of the wave] the mask of lanes that are here."""
-    rows = _everyone(np.ones(lanes.count, bool), lanes, False)
+    found: NDArray[np.uint32] | None = lanes.memo.get("present")
+    if found is None:
+        rows = _everyone(np.ones(lanes.count, bool), lanes, False)
+        found = lanes.memo["present"] = as_masks(rows)
+    return found
+
+
+def as_masks(rows: NDArray[np.bool_]) -> NDArray[np.uint32]:
+    """[warps, 32] -> [warps] one bit for each lane."""
     return np.packbits(rows, axis=1, bitorder="little").view(np.uint32).reshape(-1)
 
 
-def source_lanes(mode: str, b: Any, c: Any, lanes: Lanes) -> tuple[Values, Values]:
-    """(the lane of its warp that each lane reads, whether the one it asks for is in range)."""
-    lane = lanes.indices() & 31
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Which lane of its warp each lane reads, and whether the one it asks for is in range.
+
+    lane   [count] 0 .. 31
+    place  [count] the lane's index in the wave
+    valid  [count]
+    """
+
+    lane: Values
+    place: NDArray[np.intp]
+    valid: NDArray[np.bool_]
+
+
+def sources(mode: str, b: Any, c: Any, lanes: Lanes) -> Sources:
+    """Programs shuffle by the same few distances again and again: those are kept with the lanes."""
+    if b.ndim or c.ndim:
+        return _sources(mode, b, c, lanes)
+    key = (mode, int(b), int(c))
+    found: Sources | None = lanes.memo.get(key)
+    if found is None:
+        if len(lanes.memo) > _KEPT:
+            lanes.memo.clear()
+        found = lanes.memo[key] = _sources(mode, b, c, lanes)
+    return found
+
+
+def _sources(mode: str, b: Any, c: Any, lanes: Lanes) -> Sources:
+    everyone = lanes.indices()
+    lane = everyone & 31
     b = b.astype(np.int64) & 31
     clamp = c.astype(np.int64) & 31
     segment = (c.astype(np.int64) >> 8) & 31
@@ -55,19 +92,19 @@ def source_lanes(mode: str, b: Any, c: Any, lanes: Lanes) -> tuple[Values, Value
     else:
         source = {"down": lane + b, "bfly": lane ^ b, "idx": first | (b & ~segment)}[mode]
         valid = source <= last
-    return np.where(valid, source, lane), valid
+    source = np.where(valid, source, lane)
+    return Sources(source.astype(np.uint8), (everyone & ~31) + source, valid)
 
 
-def shuffle(value: Any, source: Values, unnamed: Values | None, lanes: Lanes) -> Values:
+def shuffle(value: Any, source: Sources, unnamed: Values | None, lanes: Lanes) -> Values:
     """The value of the lane that each lane reads; poison from one it has not named, or gone."""
     if value.ndim == 0:
         value = np.full(lanes.count, value)
-    if lanes.index is None:
-        taken: Values = value[(lanes.indices() & ~31) + source]
-    else:
+    if lanes.index is not None:
         full = np.full(lanes.whole, POISON_WORD, value.dtype)
         full[lanes.index] = value
-        taken = full[(lanes.index & ~31) + source]
+        value = full
+    taken: Values = value.take(source.place, mode="wrap")
     return taken if unnamed is None else np.where(unnamed, value.dtype.type(POISON_WORD), taken)
 
 
@@ -85,7 +122,7 @@ def vote(mode: str, predicate: Any, mask: Any, lanes: Lanes) -> Any:
 def _bits(predicate: NDArray[np.bool_], lanes: Lanes) -> Values:
     """[count] the lanes of the own warp for which a predicate holds, one bit each."""
     rows = _everyone(predicate, lanes, False)
-    return _here(np.packbits(rows, axis=1, bitorder="little").view(np.uint32).ravel(), lanes)
+    return _here(as_masks(rows), lanes)
 
 
 def match(mode: str, value: Any, mask: Any, lanes: Lanes) -> tuple[Any, Any]:

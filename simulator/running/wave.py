@@ -52,10 +52,19 @@ class Wave:
         self.shared_bytes, self.dynamic_bytes = shared_bytes, dynamic_bytes
         self.shared_stride = max(16, -(-shared_bytes // 128) * 128)
         self.shared = np.full(len(blocks) * self.shared_stride, POISON, np.uint8)
-        self.local_bytes = local_bytes
+        self.local_bytes = self.local_stride = local_bytes  # of each lane: used, and held
         self.local = np.full(self.size * local_bytes, POISON, np.uint8)
         self._special: dict[str, Any] = {}
         self._live_in_warp: NDArray[np.int64] | None = None
+
+    def reach_local(self, end: int) -> None:
+        """Let each lane's local memory have `end` bytes, a multiple of 16, for calls."""
+        if end > self.local_stride:
+            stride = max(end, 2 * self.local_stride)
+            grown = np.full((self.size, stride), POISON, np.uint8)
+            grown[:, : self.local_stride] = self.local.reshape(self.size, self.local_stride)
+            self.local, self.local_stride = grown.reshape(-1), stride
+        self.local_bytes = end
 
     def special(self, name: str) -> Any:
         """A special register: uint32 [lanes], or a scalar where all lanes agree."""
@@ -141,7 +150,11 @@ _SPECIAL_REGISTERS: dict[str, Callable[[Wave], Any]] = {
 # fmt: on
 _WIDE = frozenset(("%clock64", "%globaltimer", "%gridid"))
 CLOCKS = frozenset(("%clock", "%clock64", "%globaltimer"))
-SPECIAL_REGISTERS = CLOCKS | frozenset(_SPECIAL_REGISTERS)
+# The upper and the lower word of an address: where the blocks of a cooperative launch meet.
+GRID_WORKSPACE = ("%envreg1", "%envreg2")
+GRID_BARRIER = "the grid's barrier"  # the name of the memory there
+GRID_BARRIER_BYTES = 64
+SPECIAL_REGISTERS = CLOCKS | frozenset(_SPECIAL_REGISTERS) | frozenset(GRID_WORKSPACE)
 
 
 def special_type(name: str) -> str:

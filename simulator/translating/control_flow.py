@@ -1,20 +1,20 @@
-"""Basic blocks of one entry, in the order that lets diverged lanes meet again soonest.
+"""Basic blocks of an entry and of the functions that it calls: how they begin, end and go on.
 
-Blocks are numbered in a topological order of the strongly connected components of the control
-flow graph, each loop opened in turn, so that every loop is contiguous. The machine always runs
-the lowest-numbered block that has lanes ready: diverged lanes then meet at the first block that
-both reach ("thread frontiers", Diamos et al., MICRO 2011).
+They are numbered in the order that `ordering.py` gives them. The functions that an entry calls
+have the numbers behind its own, each ordered by itself; a call ends a basic block.
 
 "Block" means a CUDA block everywhere else in the simulator; here it is a basic block.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from simulator.reading.operands import read_and_written
-from simulator.reading.ptx import Entry, Instruction
+from simulator.instructions.rows import UnknownInstruction
+from simulator.reading.operands import call_operands, read_and_written
+from simulator.reading.ptx import Entry, Function, Instruction, Passed
 from simulator.running.wave import CLOCKS
+from simulator.translating.ordering import ordered_with_loops
 
 _ENDS = ("bra", "ret", "exit", "trap")
 # All lanes of a warp meet at these: a run of them starts a basic block of its own.
@@ -28,6 +28,32 @@ class Company(Enum):
     NONE = auto()
     WARP = auto()
     BLOCK = auto()  # of CUDA
+
+
+class Meeting(Enum):
+    """Who meets at the first instruction of a basic block."""
+
+    NONE = auto()
+    WARP = auto()
+    BLOCK = auto()  # of CUDA
+
+
+class End(Enum):
+    """Where lanes go from the last instruction of a basic block."""
+
+    ON = auto()  # to the only successor; without one, out of the function
+    BRANCH = auto()
+    CALL = auto()
+    RETURN = auto()  # to who has called the function
+    EXIT = auto()  # the threads end
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """What a call passes, as its basic block has it: in the order of the brackets."""
+
+    arguments: tuple[Passed, ...]
+    results: tuple[Passed, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +71,10 @@ class BasicBlock:
     first: int  # index of its first instruction
     end: int  # one past its last
     successors: list[int]  # taken branch first, then fall through; numbers in the final order
+    function: int = 0  # the basic block that its function begins with
+    meeting: Meeting = Meeting.NONE
+    leaves: End = End.ON
+    call: CallSite | None = None
     live_in: set[str] = field(default_factory=set)
     live_out: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
@@ -63,22 +93,48 @@ def meets_warp(instruction: Instruction) -> bool:
 
 
 def basic_blocks(entry: Entry) -> list[BasicBlock]:
-    """Cut an entry into basic blocks, order them, and find what is live between them."""
-    blocks = _cut(entry)
-    order, loops = _order(blocks)
-    number = {old: new for new, old in enumerate(order)}
+    """Cut an entry and the functions it calls into basic blocks: ordered, with what is live."""
+    blocks: list[BasicBlock] = []
+    for function in (entry, *entry.functions):
+        blocks += _blocks_of(entry, function, len(blocks))
+    return blocks
+
+
+def is_call(entry: Entry, function: Function, instruction: Instruction) -> bool:
+    """Whether lanes go to another function: not to one of the simulator's own, as vprintf."""
+    if instruction.parts[0] != "call":
+        return False
+    target = call_operands(instruction).target
+    named = any(target == called.name for called in entry.functions)
+    return named or function.register_type(target) is not None
+
+
+def _blocks_of(entry: Entry, function: Function, before: int) -> list[BasicBlock]:
+    """The basic blocks of one function, numbered from `before` on."""
+    blocks = _reachable(_cut(entry, function))
+    order, loops = ordered_with_loops([block.successors for block in blocks])
+    number = {old: before + new for new, old in enumerate(order)}
     ordered = [blocks[old] for old in order]
     for block in ordered:
         block.successors = [number[s] for s in block.successors]
+        block.function = before
     for header, members in loops.items():
-        blocks[header].loop = _loop(entry, ordered, sorted(number[m] for m in members))
-    _find_live(entry, ordered)
+        code = [i for n in members for i in _instructions(function, blocks[n])]
+        blocks[header].loop = _loop(entry, function, code, sorted(number[m] for m in members))
+    _find_live(function, ordered, before)
     return ordered
 
 
-def _cut(entry: Entry) -> list[BasicBlock]:
-    instructions = entry.instructions
-    starts = {0, *entry.labels.values()}
+def _instructions(function: Function, block: BasicBlock) -> tuple[Instruction, ...]:
+    base = function.instructions[0].index
+    return function.instructions[block.first - base : block.end - base]
+
+
+def _cut(entry: Entry, function: Function) -> list[BasicBlock]:
+    instructions = function.instructions
+    base = instructions[0].index
+    calls = {k for k, i in enumerate(instructions) if is_call(entry, function, i)}
+    starts = {0, *function.labels.values(), *(k + 1 for k in calls)}
     for k, instruction in enumerate(instructions):
         if instruction.parts[0] in _ENDS:
             starts.add(k + 1)
@@ -94,92 +150,68 @@ def _cut(entry: Entry) -> list[BasicBlock]:
         last = instructions[end - 1]
         following = [n + 1] if end < len(instructions) else []
         if last.parts[0] == "bra":
-            target = place[entry.labels[last.operands[0]]]
+            target = place[function.labels[last.operands[0]]]
             following = [target] if last.guard is None else [target, *following]
         elif last.parts[0] in _ENDS and last.guard is None:
             following = []
-        blocks.append(BasicBlock(start, end, following))
+        block = BasicBlock(base + start, base + end, following)
+        block.meeting = _meeting(instructions[start])
+        block.leaves = End.CALL if end - 1 in calls else _end(last, function is entry)
+        if block.leaves is End.CALL:
+            block.call = _call_site(function, last)
+        blocks.append(block)
     return blocks
 
 
-def _order(blocks: list[BasicBlock]) -> tuple[list[int], dict[int, list[int]]]:
-    """(the order of the blocks, each loop header with the blocks of its loop)."""
-    order: list[int] = []
-    loops: dict[int, list[int]] = {}
+def _reachable(blocks: list[BasicBlock]) -> list[BasicBlock]:
+    """Without those that no path from the first one reaches, such as what stands behind a trap.
 
-    def arrange(nodes: set[int], entries: list[int]) -> None:
-        def following(n: int) -> list[int]:
-            return [s for s in blocks[n].successors if s in nodes]
-
-        for component in _components(sorted(nodes), entries, following):
-            members = set(component)
-            if len(members) == 1 and component[0] not in following(component[0]):
-                order.append(component[0])
-                continue
-            entered = [
-                n
-                for n in component
-                if n in entries
-                or any(n in blocks[p].successors for p in range(len(blocks)) if p not in members)
-            ]
-            header = min(entered or component)
-            loops[header] = component
-            order.append(header)
-            rest = members - {header}
-            if rest:
-                arrange(rest, [s for s in blocks[header].successors if s in rest])
-
-    arrange(set(range(len(blocks))), [0])
-    return order, loops
+    Nothing orders such a block behind the first, where lanes begin.
+    """
+    reached, ahead = {0}, [0]
+    while ahead:
+        for successor in blocks[ahead.pop()].successors:
+            if successor not in reached:
+                reached.add(successor)
+                ahead.append(successor)
+    kept = sorted(reached)
+    number = {old: new for new, old in enumerate(kept)}
+    for old in kept:
+        blocks[old].successors = [number[s] for s in blocks[old].successors]
+    return [blocks[old] for old in kept]
 
 
-def _components(
-    nodes: list[int], entries: list[int], following: Callable[[int], list[int]]
-) -> list[list[int]]:
-    """Strongly connected components in topological order (Tarjan, without recursion)."""
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
-    stack: list[int] = []
-    on_stack: set[int] = set()
-    found: list[list[int]] = []
-
-    def visit(root: int) -> None:
-        work = [(root, iter(following(root)))]
-        index[root] = low[root] = len(index)
-        stack.append(root)
-        on_stack.add(root)
-        while work:
-            node, successors = work[-1]
-            for successor in successors:
-                if successor not in index:
-                    index[successor] = low[successor] = len(index)
-                    stack.append(successor)
-                    on_stack.add(successor)
-                    work.append((successor, iter(following(successor))))
-                    break
-                if successor in on_stack:
-                    low[node] = min(low[node], index[successor])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
-                    component: list[int] = []
-                    while not component or component[-1] != node:
-                        component.append(stack.pop())
-                        on_stack.discard(component[-1])
-                    found.append(component)
-
-    for root in (*entries, *nodes):
-        if root not in index:
-            visit(root)
-    return found[::-1]
+def _meeting(first: Instruction) -> Meeting:
+    if meets_block(first):
+        return Meeting.BLOCK
+    return Meeting.WARP if meets_warp(first) else Meeting.NONE
 
 
-def _find_live(entry: Entry, blocks: list[BasicBlock]) -> None:
+def _end(last: Instruction, in_entry: bool) -> End:
+    name = last.parts[0]
+    if name == "exit" or (name == "ret" and in_entry):
+        return End.EXIT
+    if name == "ret":
+        return End.RETURN
+    return End.BRANCH if name == "bra" and last.guard is not None else End.ON
+
+
+def _call_site(function: Function, instruction: Instruction) -> CallSite:
+    call = call_operands(instruction)
+    if not function.passed.keys() >= {*call.arguments, *call.results}:
+        unknown = UnknownInstruction(f"{instruction.opcode} with registers as arguments")
+        unknown.line = instruction.line
+        raise unknown
+    arguments, results = (
+        tuple(function.passed[name] for name in names) for names in (call.arguments, call.results)
+    )
+    return CallSite(arguments, results)
+
+
+def _find_live(function: Function, blocks: list[BasicBlock], before: int) -> None:
     for block in blocks:
-        for instruction in entry.instructions[block.first : block.end]:
-            read, written = read_and_written(entry, instruction)
+        for instruction in _instructions(function, block):
+            read, written = read_and_written(function, instruction)
             block.read |= read - block.written
             block.written |= written
     changed = True
@@ -188,15 +220,15 @@ def _find_live(entry: Entry, blocks: list[BasicBlock]) -> None:
         for block in reversed(blocks):
             out: set[str] = set()
             for successor in block.successors:
-                out |= blocks[successor].live_in
+                out |= blocks[successor - before].live_in
             live = block.read | (out - block.written)
             if live != block.live_in or out != block.live_out:
                 block.live_in, block.live_out = live, out
                 changed = True
 
 
-def _loop(entry: Entry, blocks: list[BasicBlock], members: list[int]) -> Loop:
-    instructions = [i for n in members for i in entry.instructions[blocks[n].first : blocks[n].end]]
+def _loop(entry: Entry, function: Function, code: list[Instruction], members: list[int]) -> Loop:
+    instructions = code + _behind_calls(entry, function, code)
     company = Company.NONE
     if any(meets_block(i) for i in instructions):
         company = Company.BLOCK
@@ -208,3 +240,21 @@ def _loop(entry: Entry, blocks: list[BasicBlock], members: list[int]) -> Loop:
         reads_clock=any(CLOCKS & set(i.operands) for i in instructions),
         company=company,
     )
+
+
+def _behind_calls(entry: Entry, function: Function, code: list[Instruction]) -> list[Instruction]:
+    """What the calls in a loop may execute: each function whole that they can reach."""
+    found: list[Function] = []
+    ahead: list[tuple[Function, Iterable[Instruction]]] = [(function, code)]
+    while ahead:
+        caller, instructions = ahead.pop()
+        for instruction in instructions:
+            if instruction.parts[0] != "call":
+                continue
+            target = call_operands(instruction).target
+            anyone = caller.register_type(target) is not None
+            for called in entry.functions:
+                if (anyone or called.name == target) and called not in found:
+                    found.append(called)
+                    ahead.append((called, called.instructions))
+    return [instruction for called in found for instruction in called.instructions]

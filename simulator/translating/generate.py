@@ -24,35 +24,40 @@ from simulator.instructions.opcodes import operation
 from simulator.instructions.perturbation import is_approximate, perturbed
 from simulator.instructions.rows import Operation, UnknownInstruction
 from simulator.reading.operands import CARRY, destinations, read_and_written, writes_register
-from simulator.reading.ptx import Entry, Instruction
-from simulator.reading.variables import integer
+from simulator.reading.ptx import Entry, Function, Instruction
 from simulator.running.wave import SPECIAL_REGISTERS, special_type
-from simulator.translating.control_flow import BasicBlock, meets_block
+from simulator.translating.control_flow import BasicBlock, End, meets_block
+from simulator.translating.literals import literal, place_in_variable
+from simulator.translating.passing import left_by_call, left_by_return
 from simulator.translating.statements import STATEMENTS, pick_side
 from simulator.types import DTYPES
 
 _IDENTIFIER = re.compile(r"\W")
-_PLACE = re.compile(r"([A-Za-z_$][\w$]*)\+(-?\d+)$")
 BlockFunction = Callable[..., Any]
 
 
 class Generator:
-    """Writes the functions of one entry."""
+    """Writes the Python functions of one entry, or of one function that it calls."""
 
-    def __init__(self, entry: Entry, perturb: bool = False) -> None:
+    def __init__(
+        self, entry: Entry, perturb: bool = False, function: Function | None = None
+    ) -> None:
         self.entry = entry
+        self.function = function or entry
+        self.is_entry = self.function is entry
         self.perturb = perturb  # move approximate results within their documented error
         self.constants: dict[str, Any] = {"pick_side": pick_side, "np": np}
         self._numbers: dict[Any, str] = {}
-        self._read = set().union(*(read_and_written(entry, i)[0] for i in entry.instructions))
-        self.parameters = {p.name for p in entry.parameters}
+        code = self.function.instructions
+        self._read = set().union(*(read_and_written(self.function, i)[0] for i in code))
+        self.parameters = {p.name for p in entry.parameters} if self.is_entry else set()
         self.held_as = self._representations()
 
     def functions(self, blocks: list[BasicBlock]) -> list[BlockFunction]:
         """The compiled function of each basic block, in their order."""
         source = "\n\n".join(self.block(n, block) for n, block in enumerate(blocks))
         scope = dict(self.constants)
-        exec(compile(source, f"<{self.entry.name}>", "exec"), scope)
+        exec(compile(source, f"<{self.function.name}>", "exec"), scope)
         return [scope[f"block_{n}"] for n in range(len(blocks))]
 
     # ---- operands
@@ -70,7 +75,7 @@ class Generator:
         return "r_" + _IDENTIFIER.sub("_", register)
 
     def is_register(self, operand: str) -> bool:
-        return operand == CARRY or self.entry.register_type(operand) is not None
+        return operand == CARRY or self.function.register_type(operand) is not None
 
     def is_read(self, register: str) -> bool:
         """Whether any instruction reads a register: an atomic's old value is often not wanted."""
@@ -86,19 +91,24 @@ class Generator:
         if operand in SPECIAL_REGISTERS:
             text = f"run.special({operand!r}, lanes)"
             return self.cast(text, DTYPES[special_type(operand)], dtype)
-        name, offset = _place(operand)
+        name, offset = place_in_variable(operand)
         address = self.address_constant(name)
         if address is not None:
             return self.constant(np.uint64(address + offset).astype(dtype)[()])
+        if name in self.function.local:
+            text = f"registers.local({self.function.local[name] + offset})"
+            return self.cast(text, DTYPES["u64"], dtype)
         if name in self.entry.outside.variables or name in self.parameters:
             return f"run.address_of({name!r}, {offset})"
         return self.constant(literal(operand, dtype))
 
     def address_constant(self, name: str) -> int | None:
-        """The offset of a shared or local variable in its space."""
+        """The fixed address of a shared or local variable in its space, or of a function."""
         if name in self.entry.shared:
             return self.entry.shared[name]
-        return self.entry.local.get(name)
+        if self.is_entry and name in self.entry.local:
+            return self.entry.local[name]
+        return self.entry.outside.functions.get(name)
 
     def cast(self, expression: str, held: np.dtype[Any], wanted: np.dtype[Any]) -> str:
         """View bits as another type; a narrower type takes the low bits."""
@@ -138,7 +148,8 @@ class Generator:
     # ---- basic blocks
 
     def block(self, number: int, block: BasicBlock) -> str:
-        instructions = self.entry.instructions[block.first : block.end]
+        base = self.function.instructions[0].index
+        instructions = self.function.instructions[block.first - base : block.end - base]
         lines = [f"def block_{number}(registers, lanes, run):"]
         for register in sorted(block.read):
             dtype = self.constant(self.held_as[register])
@@ -149,29 +160,41 @@ class Generator:
         for instruction in instructions:
             if instruction.parts[0] in ("bra", "ret", "exit"):
                 leaves = self.guard_of(instruction) or "None"
+                if block.leaves is End.RETURN:
+                    leaves = left_by_return(self, instruction)
+                continue
+            if block.leaves is End.CALL and instruction is instructions[-1]:
+                leaves = left_by_call(self, instruction)
                 continue
             try:
                 if meets_block(instruction) and instruction.guard is not None:
                     raise UnknownInstruction(f"{instruction.opcode} behind a guard")
-                if meets_block(instruction) and "sync" in instruction.parts:
+                if meets_block(instruction) and _by_machine(instruction.parts):
                     continue  # the machine's business
                 lines += [f"    {line}" for line in self.statement(instruction)]
             except UnknownInstruction as unknown:
-                unknown.line = instruction.line
-                raise
-            except ValueError as error:  # an operand that says nothing to us
-                unreadable = UnknownInstruction(
-                    f"{instruction.opcode} {', '.join(instruction.operands)}"
-                )
-                unreadable.line = instruction.line
-                raise unreadable from error
-        for register in sorted(block.written & block.live_out):
+                lines.append(f"    {self._refuse(unknown, instruction)}")
+            except ValueError:  # an operand that says nothing to us
+                unreadable = f"{instruction.opcode} {', '.join(instruction.operands)}"
+                refused = self._refuse(UnknownInstruction(unreadable), instruction)
+                lines.append(f"    {refused}")
+        returned: set[str] = set()  # the machine writes what a call gives back
+        if block.call is not None and instructions[-1].guard is None:
+            returned = {p.register for value in block.call.results for p in value.pieces}
+        for register in sorted((block.written & block.live_out) - returned):
             lines.append(f"    registers.write({register!r}, {self.variable(register)}, lanes)")
         dead = tuple(sorted(block.live_in - block.live_out))
         if dead:
             lines.append(f"    registers.drop({dead!r}, lanes)")
         lines.append(f"    return {leaves}")
         return "\n".join(_freed(lines))
+
+    def _refuse(self, unknown: UnknownInstruction, instruction: Instruction) -> str:
+        """Refuse an entry at once; a function that may never be called, only where it is."""
+        unknown.line = instruction.line
+        if self.is_entry:
+            raise unknown
+        return f"raise {self.constant(unknown)}"
 
     def statement(self, instruction: Instruction) -> list[str]:
         """The lines of one instruction."""
@@ -208,17 +231,17 @@ class Generator:
     def _representations(self) -> dict[str, np.dtype[Any]]:
         """The type that most instructions want of each register."""
         wishes: dict[str, Counter[np.dtype[Any]]] = {}
-        for instruction in self.entry.instructions:
+        for instruction in self.function.instructions:
             for operand, type_ in self._typed_operands(instruction):
                 if self.is_register(operand):
                     wishes.setdefault(operand, Counter())[DTYPES[type_]] += 1
-            for register in set().union(*read_and_written(self.entry, instruction)):
+            for register in set().union(*read_and_written(self.function, instruction)):
                 wishes.setdefault(register, Counter())
         chosen: dict[str, np.dtype[Any]] = {CARRY: np.dtype(bool)}
         for register, wish in wishes.items():
             if register == CARRY:
                 continue
-            declared = DTYPES[self.entry.register_type(register) or "b32"]
+            declared = DTYPES[self.function.register_type(register) or "b32"]
             fitting = {d: n for d, n in wish.items() if d.itemsize == declared.itemsize}
             if declared.kind == "b" or not fitting:
                 chosen[register] = declared
@@ -239,36 +262,17 @@ class Generator:
         try:
             targets = destinations(instruction.operands[0])
             what: Operation = operation(instruction.opcode, len(targets))
-        except UnknownInstruction as unknown:
-            unknown.line = instruction.line
-            raise
+        except UnknownInstruction:
+            return []  # told where its code is written
         pairs = list(zip(instruction.operands[1:], what.operands, strict=False))
         if writes_register(instruction):
             pairs += list(zip(targets, what.results, strict=False))
         return [(o.lstrip("!"), t) for o, t in pairs]
 
 
-def _place(operand: str) -> tuple[str, int]:
-    """(variable, offset in bytes) of an address written as an operand: `tile+8`."""
-    found = _PLACE.match(operand)
-    return (found[1], int(found[2])) if found else (operand, 0)
-
-
-def literal(text: str, dtype: np.dtype[Any]) -> Any:
-    """A number in PTX's spelling: 12, -1, 0x1FU, 0f3F800000, 0d3FF0000000000000."""
-    sign = -1 if text.startswith("-0f") or text.startswith("-0d") else 1
-    body = text.lstrip("-") if sign < 0 else text
-    if body[:2].lower() == "0f":
-        value = np.uint32(int(body[2:], 16)).view(np.float32)
-        return (sign * value).astype(dtype) if dtype.kind == "f" else value.view(dtype)
-    if body[:2].lower() == "0d":
-        wide = np.uint64(int(body[2:], 16)).view(np.float64)
-        return sign * wide if dtype.kind == "f" else wide.view(dtype)
-    number = integer(text)
-    if dtype.kind == "b":
-        return np.bool_(number)
-    masked = number & ((1 << 8 * dtype.itemsize) - 1)
-    return np.array(masked, f"u{dtype.itemsize}").view(dtype)[()]
+def _by_machine(parts: tuple[str, ...]) -> bool:
+    """A barrier of the block that gives no value: the machine holds the lanes, no code runs."""
+    return bool({"sync", "arrive"} & set(parts)) and "cluster" not in parts
 
 
 def _freed(lines: list[str]) -> list[str]:

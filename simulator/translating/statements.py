@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simulator.instructions.comparison import select
 from simulator.instructions.rows import UnknownInstruction
 from simulator.observing.events import Access, Kind, Space
 from simulator.reading.body import UNREACHABLE
 from simulator.reading.operands import address, destinations, elements
 from simulator.reading.ptx import Instruction
-from simulator.running.buffers import LOCAL_WINDOW, SHARED_WINDOW
-from simulator.types import DTYPES
+from simulator.translating.generic_addresses import convert_address, create_policy, is_space
+from simulator.translating.passing import load_passed, own_call, store_passed
+from simulator.types import DTYPES, HALVES
 
 if TYPE_CHECKING:
     from simulator.translating.generate import Generator
@@ -22,26 +24,32 @@ if TYPE_CHECKING:
 _SPACES = {
     "global": Space.GLOBAL,
     "shared": Space.SHARED,
+    "shared::cta": Space.SHARED,
     "local": Space.LOCAL,
     "const": Space.CONST,
 }
 _STRONG = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
-_WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
+# Other memories, and copies that do not wait.
+_ELSEWHERE = frozenset(("shared::cluster", "async", "bulk", "tensor", "multimem"))
 _ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "inc", "dec", "cas")
 
 
 def pick_side(mask: Any, yes: Any, no: Any) -> Any:
-    """np.where, but a scalar mask picks one side whole."""
-    if mask.ndim == 0:
-        return yes if mask else no
-    return np.where(mask, yes, no)
+    """What a guarded instruction leaves in its register: its result where the mask holds."""
+    if mask.ndim and mask.all():
+        return yes
+    return select(yes, no, mask)
 
 
-def _access(instruction: Instruction, kind: Kind, count: int, reads: bool) -> Access:
+def _access(
+    instruction: Instruction, kind: Kind, count: int, reads: bool, wanted: bool = True
+) -> Access:
     parts = instruction.parts
+    if _ELSEWHERE & set(parts):
+        raise UnknownInstruction(instruction.opcode)
     space = next((_SPACES[p] for p in parts if p in _SPACES), Space.GENERIC)
     strong = kind is Kind.ATOMIC or bool(_STRONG & set(parts))
-    return Access(instruction, space, kind, DTYPES[parts[-1]], count, strong, reads)
+    return Access(instruction, space, kind, DTYPES[parts[-1]], count, strong, reads, wanted)
 
 
 def _base(generator: "Generator", operand: str, space: Space) -> tuple[str, int]:
@@ -64,8 +72,11 @@ def load(generator: "Generator", instruction: Instruction) -> list[str]:
     guard = generator.guard_of(instruction)
     where = address(source)
     if instruction.parts[1] == "param" and not generator.is_register(where.base):
+        passed = load_passed(generator, instruction)
+        if passed is not None:
+            return passed
         if where.base not in generator.parameters:
-            return [generator.assign(target, f"p_{where.base}", dtype, guard)]
+            raise UnknownInstruction(f"{instruction.opcode} {where.base}")
         lines = []
         for k, register in enumerate(elements(target)):
             offset = where.offset + k * dtype.itemsize
@@ -87,7 +98,7 @@ def store(generator: "Generator", instruction: Instruction) -> list[str]:
     target, source = instruction.operands[:2]
     type_ = instruction.parts[-1]
     if instruction.parts[1] == "param":
-        return [f"p_{address(target).base} = {generator.value(source, type_)}"]
+        return store_passed(generator, instruction)
     sources = elements(source)
     access = _access(instruction, Kind.STORE, len(sources), reads=False)
     base, offset = _base(generator, target, access.space)
@@ -100,16 +111,18 @@ def store(generator: "Generator", instruction: Instruction) -> list[str]:
 def atomic(generator: "Generator", instruction: Instruction) -> list[str]:
     parts = instruction.parts
     name = next((p for p in parts if p in _ATOMICS), None)
-    if name is None or parts[-1] in ("bf16x2", "bf16", "b128"):
+    if name is None or parts[-1] not in DTYPES or (parts[-1] in HALVES and name != "add"):
         raise UnknownInstruction(instruction.opcode)
-    if parts[-1] == "f16x2":
-        name = f"{name} pairs"
+    if parts[-1] in HALVES:
+        name = f"{name} {parts[-1]}"
     returns = parts[0] == "atom"
     target = instruction.operands[0] if returns else "_"
     pointer, *sources = instruction.operands[1 if returns else 0 :]
+    if "L2::cache_hint" in parts:
+        sources.pop()
     wanted = target != "_" and generator.is_read(target)
     # An exchange whose old value nobody wants is a store.
-    access = _access(instruction, Kind.ATOMIC, 1, reads=wanted or name != "exch")
+    access = _access(instruction, Kind.ATOMIC, 1, wanted or name != "exch", wanted)
     base, offset = _base(generator, pointer, access.space)
     values = ", ".join(generator.value(s, parts[-1]) for s in sources)
     guard = generator.guard_of(instruction)
@@ -153,33 +166,6 @@ def move(generator: "Generator", instruction: Instruction) -> list[str]:
         held = generator.held_as[source]
         return [generator.assign(target, generator.variable(source), held, guard)]
     return [generator.assign(target, generator.value(source, type_), dtype, guard)]
-
-
-def convert_address(generator: "Generator", instruction: Instruction) -> list[str]:
-    """cvta: shared and local memory have windows in the generic addresses."""
-    target, source = instruction.operands
-    parts = instruction.parts
-    guard = generator.guard_of(instruction)
-    window = next((_WINDOWS[p] for p in parts if p in _WINDOWS), None)
-    value = generator.value(source, "u64")
-    if window is not None:
-        sign = "-" if "to" in parts else "+"
-        value = f"({value} {sign} {generator.constant(np.uint64(window))})"
-    return [generator.assign(target, value, np.dtype(np.uint64), guard)]
-
-
-def call(generator: "Generator", instruction: Instruction) -> list[str]:
-    operands = instruction.operands
-    names = [o for o in operands if not o.startswith("(")]
-    arguments = operands[-1].strip("()").split(",") if operands[-1].startswith("(") else []
-    passed = ", ".join(f"p_{a}" for a in arguments if a)
-    line = instruction.line
-    if names[:1] == ["vprintf"]:
-        result = operands[0].strip("()")
-        return [f"p_{result} = run.printf({passed}, lanes)"]
-    if names[:1] == ["__assertfail"]:
-        return [f"run.assertion_failed({passed}, lanes, {line})"]
-    raise UnknownInstruction(f"{instruction.opcode} {names[0] if names else ''}".strip())
 
 
 def shuffle(generator: "Generator", instruction: Instruction) -> list[str]:
@@ -264,12 +250,14 @@ STATEMENTS: dict[str, Callable[["Generator", Instruction], list[str]]] = {
     "red": atomic,
     "mov": move,
     "cvta": convert_address,
-    "call": call,
+    "call": own_call,
     "shfl": shuffle,
     "vote": vote,
     "match": match,
     "redux": reduce,
     "activemask": active_mask,
+    "isspacep": is_space,
+    "createpolicy": create_policy,
     "bar": barrier,
     "barrier": barrier,
     "bra": nothing,

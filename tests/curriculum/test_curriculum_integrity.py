@@ -202,7 +202,7 @@ def test_a_kernel_is_counted_on_the_simulator(lesson):
 
 
 def test_tests_import_only_what_is_installed_with_the_course():
-    rooms = {"harness", "simulator", "references", "curriculum", "tests"}
+    rooms = {"harness", "simulator", "references", "curriculum", "tests", "benchmarks"}
     base = {"numpy", "torch", "triton", "cupy", "typer", "rich", "watchfiles"}
-    testing = {"pytest", "xdist", "hypothesis"}
+    testing = {"pytest", "xdist", "hypothesis", "mpmath"}
     assert strangers("tests", rooms | base | testing) == {}

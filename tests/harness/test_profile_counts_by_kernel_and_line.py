@@ -142,13 +142,13 @@ def test_the_table_shows_source_counts_and_the_worst_line(profile, every_eighth,
     assert len(lines) <= 25
     assert lines[0].startswith("every_eighth in ")
     assert lines[-1] == (
-        "> wastes most of a column; requested at L1; hits and DRAM are not modelled"
+        "> furthest from the ideal; requested at L1; hits and DRAM are not modelled"
     )
-    (worst,) = [line for line in lines[2:-1] if line.startswith(">")]
+    (worst,) = [line for line in lines[3:-1] if line.startswith(">")]
     assert "float x = a[8 * i];" in worst
-    assert worst.split()[-2:] == ["1", "32"]  # one request, 32 sectors
+    assert worst.split()[-2:] == ["32/4", "8.0×"]  # sectors, and where they would fit
     assert "loads 12% useful, stores 100% useful" in table
-    assert "conflicts" not in lines[1]
+    assert "passes" not in lines[2]
     assert "vec_add" not in table
 
 
@@ -167,11 +167,14 @@ def test_a_long_kernel_still_fits_the_table(tmp_path, profile, request):
 def test_a_table_about_some_counters_shows_their_columns_alone(profile, every_eighth, request):
     _ = profile(every_eighth)["every_eighth"].counters
     (table,) = counter_tables_of(request.node, {"global_store_requests"})
-    assert "store requests" in table and "c[i] = x;" in table
+    heads = [line.split() for line in table.splitlines()[1:3]]
+    assert heads == [["store"], ["line", "requests"]] and "c[i] = x;" in table
     for absent in ("instructions", "load", "sectors", "useful", ">", "a[8 * i]"):
         assert absent not in table
     (loads,) = counter_tables_of(request.node, {"global_load_efficiency"})
-    assert "loads 12% useful" in loads and "load bytes" in loads and "store" not in loads
+    heads = [line.split() for line in loads.splitlines()[1:3]]
+    assert heads == [["load", "load"], ["line", "sectors/ideal", "bytes"]]
+    assert "loads 12% useful" in loads and "store" not in loads
 
 
 def test_a_table_of_zeros_is_not_shown(profile, every_eighth, request):

@@ -115,6 +115,8 @@ def test_a_launch_that_makes_no_sense_is_refused():
         run(kernel, 4, 1, y, blocks=[4])
     with pytest.raises(ValueError, match="shared memory"):
         run(kernel, 1, 1, y, shared_bytes=232_449)
+    with pytest.raises(ValueError, match="1024 threads, 72 registers each.*registers allow 0"):
+        run(kernel, 1, 1024, y, registers=72)
 
 
 def test_launch_bounds_are_kept():
@@ -152,10 +154,10 @@ def test_a_register_that_the_simulator_does_not_have_names_itself_and_its_line()
         """extern "C" __global__ void grid(unsigned* y)
 {
     unsigned a;
-    asm("mov.u32 %0, %envreg2;" : "=r"(a));
+    asm("mov.u32 %0, %pm0;" : "=r"(a));
     y[0] = a;
 }"""
     )
-    with pytest.raises(UnknownInstruction, match="%envreg2") as caught:
+    with pytest.raises(UnknownInstruction, match="%pm0") as caught:
         run(kernel, 1, 1, np.zeros(1, np.uint32))
-    assert caught.value.line == kernel.line("envreg2")
+    assert caught.value.line == kernel.line("pm0")

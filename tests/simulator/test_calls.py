@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simulator import UnknownInstruction
-from tests.simulator.compiled import compiled, fault, run
+from tests.simulator.compiled import compiled, fault, run, written
 
 
 def test_a_function_that_must_not_be_inlined():
@@ -113,20 +113,77 @@ extern "C" __global__ void k(int* y)
     assert y[0] == 8
 
 
-@pytest.mark.parametrize("name", ["recursive", "indirect"])
-def test_recursion_and_calls_by_pointer_are_named_as_unknown(name):
-    body = {
-        "recursive": "y[0] = factorial(n);",
-        "indirect": "int (*f)(int) = n > 3 ? factorial : other; y[0] = f(n);",
-    }[name]
+def test_forward_declarations_and_linkage_do_not_matter():
+    kernel = written(
+        "ld.param.u64 y, [k_y]; { .param .b32 r; call (r), later; ld.param.b32 a, [r]; }"
+        "st.global.u32 [y], a; ret;",
+        ".param .u64 k_y",
+        [("u64", "y"), ("b32", "a")],
+        """.visible .func (.param .b32 r) later ;
+        .weak .func (.param .b32 r) inner { st.param.b32 [r], 7; ret; }
+        .func never () .noreturn { trap; }
+        .visible .func (.param .b32 r) later
+        { .reg .b32 a; { .param .b32 q; call (q), inner; ld.param.b32 a, [q]; }
+        add.u32 a, a, 1; st.param.b32 [r], a; ret; }""",
+    )
+    y = np.zeros(1, np.uint32)
+    run(kernel, 1, 1, y)
+    assert y[0] == 8
+
+
+def test_a_call_behind_a_guard_skips_lanes():
+    kernel = written(
+        """ld.param.u64 y, [k_y]; mov.u32 t, %tid.x; setp.lt.u32 p, t, 5; mov.u64 f, twice;
+        mad.wide.u32 y, t, 4, y; mov.u32 a, 9;
+        { .param .b32 q; .param .b32 r; st.param.b32 [q], t; st.param.b32 [r], 1000;
+        kind: .callprototype (.param .b32 _) _ (.param .b32 _);
+        @p call (r), f, (q), kind; ld.param.b32 a, [r]; }
+        st.global.u32 [y], a; ret;""",
+        ".param .u64 k_y",
+        [("u64", "y, f"), ("b32", "t, a"), ("pred", "p")],
+        """.func (.param .b32 r) twice (.param .b32 v)
+        { .reg .b32 a; ld.param.b32 a, [v]; add.u32 a, a, a; st.param.b32 [r], a; ret; }""",
+    )
+    y = np.zeros(40, np.uint32)
+    run(kernel, 1, 40, y)
+    assert y.tolist() == [2 * t if t < 5 else 1000 for t in range(40)]
+
+
+def test_a_function_without_a_body_is_named_with_the_line_of_its_call():
     kernel = compiled(
-        f"""__device__ __noinline__ int other(int n) {{ return n * 3; }}
-__device__ __noinline__ int factorial(int n) {{ return n < 2 ? 1 : n * factorial(n - 1) % 10007; }}
+        """extern __device__ int elsewhere(int v);
+extern "C" __global__ void k(int* y)
+{
+    y[0] = elsewhere(3);
+}""",
+        "k",
+        options=("-rdc=true",),
+    )
+    with pytest.raises(UnknownInstruction, match="elsewhere") as caught:
+        run(kernel, 1, 1, np.zeros(1, np.int32))
+    assert caught.value.line == kernel.line("elsewhere(3)")
+
+
+def test_what_a_function_never_called_cannot_do_does_no_harm():
+    """A virtual destructor frees memory, which the simulator does not have; nobody deletes."""
+    kernel = compiled(
+        """struct Shape
+{
+    __device__ virtual ~Shape() {}
+    __device__ virtual int area() { return 1; }
+};
+struct Square : Shape { int side; __device__ int area() override { return side * side; } };
 extern "C" __global__ void k(int* y, int n)
-{{
-    {body}
-}}""",
+{
+    Square square;
+    square.side = threadIdx.x;
+    Shape plain;
+    Shape* shape = n > threadIdx.x ? &square : &plain;
+    y[threadIdx.x] = shape->area();
+}""",
         "k",
     )
-    with pytest.raises(UnknownInstruction, match="call|other"):
-        run(kernel, 1, 1, np.zeros(1, np.int32), 5)
+    assert any(i.opcode.startswith("call") for f in kernel.entry.functions for i in f.instructions)
+    y = np.zeros(40, np.int32)
+    run(kernel, 1, 40, y, 7)
+    assert y.tolist() == [t * t if t < 7 else 1 for t in range(40)]

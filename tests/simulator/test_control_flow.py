@@ -237,3 +237,31 @@ def test_an_exit_that_stands_before_the_join_in_the_text_does_not_break_the_loop
     where = {int(v) if v >= 0 else int(-v - 1): k for k, v in enumerate(x)}
     want = [where[i] if x[where[i]] >= 0 else -where[i] - 10 for i in range(96)]
     assert y.tolist() == want
+
+
+def test_functions_that_stay_functions_are_numbered_behind_the_entry():
+    """One numbering for all; a function's blocks are together, and a call ends one."""
+    entry = compiled(
+        """__device__ __noinline__ int deep(int n, int m)
+{
+    int sum = 0;
+    #pragma unroll 1
+    for (int k = 0; k < n; ++k) sum = sum * 3 + (k & m ? deep(n - 1, m) : k);
+    return sum;
+}
+__device__ int flat(int n, int m) { return n + m; }
+__device__ int (*table[2])(int, int) = {deep, flat};
+extern "C" __global__ void k(int* y) { y[threadIdx.x] = table[threadIdx.x & 1](3, 1); }""",
+        "k",
+    ).entry
+    blocks = basic_blocks(entry)
+    owners = [block.function for block in blocks]
+    assert owners == sorted(owners) and len(set(owners)) == 3
+    indices = sorted(k for block in blocks for k in range(block.first, block.end))
+    assert indices == list(range(sum(len(f.instructions) for f in (entry, *entry.functions))))
+    for block in blocks:
+        assert all(blocks[s].function == block.function for s in block.successors)
+        if block.loop is not None:
+            low, high = min(block.loop.members), max(block.loop.members)
+            assert block.loop.members == list(range(low, high + 1))
+    assert sum(block.call is not None for block in blocks) == 2

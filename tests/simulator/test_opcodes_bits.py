@@ -162,6 +162,19 @@ def test_lop3_looks_each_bit_up_in_its_table(rows, table):
     assert run("lop3.b32", [(*row, table) for row in rows]) == want
 
 
+@pytest.mark.parametrize("combine, both", [("or", lambda p, q: p | q), ("and", lambda p, q: p & q)])
+def test_lop3_may_also_say_whether_its_result_is_not_zero(combine, both):
+    @few
+    @given(lanes("b32", "b32", "b32", "pred"))
+    def check(rows):
+        rows = [(a, b, c, 0x80, q) for a, b, c, q in [*rows, (1, 2, 4, 0), (1, 2, 4, 1)]]
+        results = [a & b & c for a, b, c, _, _ in rows]
+        want = [(d, int(both(d != 0, q))) for d, (*_, q) in zip(results, rows, strict=True)]
+        assert run(f"lop3.{combine}.b32", rows, 2) == want
+
+    check()
+
+
 def permuted(a, b, selector):
     source = [(b << 32 | a) >> 8 * i & 0xFF for i in range(8)]
     result = 0
@@ -211,3 +224,54 @@ def test_selp_takes_the_first_where_the_predicate_holds(type_name):
         assert raw == [a if p else b for a, b, p in rows]  # NaNs too, bit for bit
 
     check()
+
+
+def ones(position, length):
+    """The bits of a 32-bit mask that starts at position."""
+    return from_bits(position <= i < position + length for i in range(32))
+
+
+@few
+@given(lanes("u32", "u32"), small, small)
+def test_bmsk_counts_modulo_32_or_stops_at_32(rows, position, length):
+    rows = [*rows, (position, length), (position % 32, length % 32), (0, 32), (31, 1)]
+    assert run("bmsk.wrap.b32", rows) == [ones(a % 32, b % 32) for a, b in rows]
+    assert run("bmsk.clamp.b32", rows) == [ones(min(a, 32), min(b, 32)) for a, b in rows]
+
+
+@pytest.mark.parametrize("type_name", ["u32", "s32"])
+def test_szext_extends_the_low_bits(type_name):
+    def extended(a, length):
+        sign = bit(a, length - 1) if type_name == "s32" and length else 0
+        return from_bits(bit(a, i) if i < length else sign for i in range(32))
+
+    @few
+    @given(lanes(type_name), small)
+    def check(rows, length):
+        rows = [(a, n) for (a,) in rows for n in (length, length % 32, 32, 33)]
+        assert run(f"szext.wrap.{type_name}", rows) == [extended(a, n % 32) for a, n in rows]
+        assert run(f"szext.clamp.{type_name}", rows) == [extended(a, min(n, 32)) for a, n in rows]
+
+    check()
+
+
+@few
+@given(lanes("b32"), st.integers(0, 31), st.integers(-33, 33))
+def test_fns_finds_the_nth_one_upwards_or_downwards(rows, base, offset):
+    def found(mask):
+        if offset == 0:
+            return base if bit(mask, base) else 0xFFFFFFFF
+        places = range(base, 32) if offset > 0 else range(base, -1, -1)
+        ones_on_the_way = [place for place in places if bit(mask, place)]
+        enough = len(ones_on_the_way) >= abs(offset)
+        return ones_on_the_way[abs(offset) - 1] if enough else 0xFFFFFFFF
+
+    rows = [(mask, base, offset % 2**32) for (mask,) in [*rows, (0xFFFFFFFF,), (1 << base,)]]
+    assert run("fns.b32", rows) == [found(mask) for mask, _, _ in rows]
+
+
+def test_of_a_field_of_32_bits_eight_bits_count_and_of_64_bits_all():
+    assert run("bfe.u32", [(0xABCD, 0x108, 0x108)]) == [0xAB]
+    assert run("bfe.u64", [(0xABCD, 0x108, 8)]) == [0]
+    assert run("bfi.b32", [(5, 0, 0x108, 0x104)]) == [0x500]
+    assert run("bfi.b64", [(5, 0, 0x108, 4)]) == [0]

@@ -5,6 +5,7 @@ import operator
 import pytest
 from hypothesis import given
 
+from simulator.instructions.opcodes import UnknownInstruction, operation
 from tests.simulator.exact_arithmetic import (
     NAN,
     flushed,
@@ -114,6 +115,9 @@ def test_a_packed_setp_gives_one_predicate_for_each_half(half):
 def test_ftz_compares_subnormals_as_zeros():
     assert run("setp.eq.ftz.f32", [(1, 0), (0x80000001, 1)]) == [1, 1]
     assert run("setp.gt.f32", [(1, 0)]) == [1]
+    assert run("setp.eq.ftz.f16", [(1, 0x83FF), (0x400, 0)]) == [1, 0]
+    assert run("setp.eq.ftz.f16x2", [(0x400, 0x83FF0001)], 2) == [(0, 1)]
+    assert run("set.eq.ftz.u16.f16", [(1, 0x83FF)]) == [0xFFFF]
 
 
 TRUE = {"u32": 0xFFFFFFFF, "s32": 0xFFFFFFFF, "f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}
@@ -194,3 +198,19 @@ def test_testp_sorts_numbers_into_kinds_and_calls_zero_normal(type_name):
     zero = [raw for raw in (0, 1 << (width_of(type_name) - 1)) if magnitude(raw, type_name) == 0]
     assert sign_of(zero[1], type_name) == -1
     assert run(f"testp.normal.{type_name}", [(raw,) for raw in zero]) == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "opcode",
+    [
+        "setp.lo.s32",  # unsigned by name
+        "setp.lt.b32",  # bits have no order
+        "set.lt.b64.u32",
+        "set.eq.u16.f32",
+        "set.eq.f32.f16x2",
+        "setp.lt.and.f16x2",  # two halves, one predicate
+    ],
+)
+def test_comparisons_that_ptx_does_not_have_are_unknown(opcode):
+    with pytest.raises(UnknownInstruction, match=opcode):
+        operation(opcode)

@@ -3,9 +3,11 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 
+from simulator.instructions.opcodes import operation
 from tests.simulator.exact_arithmetic import (
     NAN,
     clamped,
@@ -19,10 +21,11 @@ from tests.simulator.exact_arithmetic import (
     width_of,
     wrapped,
 )
-from tests.simulator.lane_values import few, halves, lanes, run
+from tests.simulator.lane_values import as_array, few, halves, lanes, run
 
 INTEGERS = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"]
 FLOATS = ["f16", "bf16", "f32", "f64"]
+MODES = ["rn", "rz", "rm", "rp"]
 
 
 @pytest.mark.parametrize("source", INTEGERS)
@@ -64,12 +67,10 @@ def test_floats_become_integers_rounded_and_clamped(source, mode):
 @pytest.mark.parametrize("source", INTEGERS)
 @pytest.mark.parametrize("result", FLOATS)
 def test_integers_become_floats_rounded_once(source, result):
-    modes = ["rn", "rz"] if result == "bf16" else ["rn", "rz", "rm", "rp"]
-
     @few
     @given(lanes(source))
     def check(rows):
-        for mode in modes:
+        for mode in MODES:
             want = [rounded(Fraction(number(raw, source)), result, mode) for (raw,) in rows]
             assert run(f"cvt.{mode}.{result}.{source}", rows) == want
         unit = [rounded(max(0, min(1, number(raw, source))), result) for (raw,) in rows]
@@ -81,12 +82,10 @@ def test_integers_become_floats_rounded_once(source, result):
 @pytest.mark.parametrize("source", FLOATS)
 @pytest.mark.parametrize("result", FLOATS)
 def test_floats_become_other_floats_rounded_once(source, result):
-    modes = ["rn", "rz"] if result == "bf16" else ["rn", "rz", "rm", "rp"]
-
     @few
     @given(lanes(source))
     def check(rows):
-        for mode in modes:
+        for mode in MODES:
             want = [
                 rounded(value(raw, source), result, mode, sign_of(raw, source)) for (raw,) in rows
             ]
@@ -171,3 +170,76 @@ def test_rounding_ties_and_overflow_by_known_constants():
     assert run("cvt.rn.f16.f32", [(0x477FF000,), (0x477FEFFF,)]) == [0x7C00, 0x7BFF]
     assert run("cvt.rn.bf16.f32", [(0x3F808000,), (0x3F818000,)]) == [0x3F80, 0x3F82]
     assert run("cvt.rn.f32.s32", [(0x01000001,), (0x01000003,)]) == [0x4B800000, 0x4B800002]
+
+
+def test_tf32_may_be_rectified_or_kept_finite():
+    assert run("cvt.rn.relu.tf32.f32", [(0xBF800000,), (0x3F800FFF,)]) == [0, 0x3F800000]
+    assert run("cvt.rna.tf32.f32", [(0x7F7FFFFF,)]) == [0x7F800000]
+    assert run("cvt.rna.satfinite.tf32.f32", [(0x7F7FFFFF,), (0xFF800000,)]) == [
+        0x7F7FE000,
+        0xFF7FE000,
+    ]
+
+
+PACKED = {"u16": 16, "s16": 16, "u8": 8, "s8": 8, "u4": 4, "s4": 4, "u2": 2, "s2": 2}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_a_pack_of_integers_clamps_two_and_pushes_the_third_up(name):
+    bits = PACKED[name]
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if name[0] == "s" else (0, (1 << bits) - 1)
+
+    @few
+    @given(lanes("s32", "s32", "b32"))
+    def check(rows):
+        rows = rows + [(a % 7, b % 300, c) for a, b, c in rows[:8]]
+        want = []
+        for a, b, c in rows:
+            upper, lower = (
+                max(low, min(high, number(x, "s32"))) & ((1 << bits) - 1) for x in (a, b)
+            )
+            want.append((c << 2 * bits | upper << bits | lower) & 0xFFFFFFFF)
+        if bits == 16:
+            assert run(f"cvt.pack.sat.{name}.s32", [row[:2] for row in rows]) == want
+        else:
+            assert run(f"cvt.pack.sat.{name}.s32.b32", rows) == want
+
+    check()
+
+
+# An H200's: one NaN for each type of result, but float64's payload is kept.
+NANS = [
+    ("cvt.rn.f16.f32", 0xFF8C9800, 0x7FFF),
+    ("cvt.rn.bf16.f32", 0xFF8C9800, 0x7FFF),
+    ("cvt.f32.f16", 0x7C01, 0x7FFFFFFF),
+    ("cvt.f16.f16", 0xFC01, 0x7FFF),
+    ("cvt.rni.f32.f32", 0xFF8C9800, 0x7FFFFFFF),
+    ("cvt.ftz.f32.f32", 0xFF8C9800, 0x7FFFFFFF),
+    ("cvt.f32.f32", 0xFF8C9800, 0xFF8C9800),
+    ("cvt.f32.bf16", 0x7F81, 0x7F810000),
+    ("cvt.ftz.f32.bf16", 0x7F81, 0x7FFFFFFF),
+    ("cvt.ftz.f64.f32", 0xFF8C9800, 0x7FFFFFFFE0000000),
+    ("cvt.rn.f16.f64", 0x7FF044D9AC000000, 0x7E11),
+    ("cvt.rn.bf16.f64", 0x7FF8000000000000, 0x7FC0),
+    ("cvt.rn.f32.f64", 0xFFF044D9AC000000, 0xFFC226CD),
+    ("cvt.rn.f16x2.f32", 0xFF8C9800, 0x7FFF7FFF),
+    ("cvt.rna.tf32.f32", 0xFF8C9800, 0xFF8C8000),
+    ("cvt.rna.tf32.f32", 0x7F8015C0, 0x7F800000),
+    ("cvt.rz.tf32.f32", 0xFF8C9800, 0x7FFFE000),
+    ("cvt.rna.satfinite.tf32.f32", 0x7F8015C0, 0x7F7FE000),
+    ("cvt.rna.satfinite.tf32.f32", 0xFF8C9800, 0xFF8C6000),
+]
+
+
+@pytest.mark.parametrize("opcode, operand, want", NANS)
+def test_a_conversion_gives_the_nan_that_the_hardware_gives(opcode, operand, want):
+    found = operation(opcode)
+    columns = [as_array([operand], name) for name in found.operands]
+    with np.errstate(all="ignore"):
+        result = found.compute(*columns)
+    assert result.view(f"u{result.dtype.itemsize}").tolist() == [want]
+
+
+def test_a_conversion_to_f16_rounds_up_from_a_subnormal_even_where_it_flushes():
+    assert run("cvt.rp.ftz.f16.f32", [(0x004F1DD3,), (0x80000001,)]) == [1, 0x8000]
+    assert run("cvt.rm.ftz.f16.f32", [(0x8029DFE1,)]) == [0x8001]

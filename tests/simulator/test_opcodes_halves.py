@@ -2,11 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 
+from simulator.instructions.opcodes import operation
 from tests.simulator.exact_arithmetic import NAN, flushed, rounded, value
-from tests.simulator.lane_values import few, halves, lanes, run
+from tests.simulator.lane_values import as_array, few, halves, lanes, run
 from tests.simulator.test_opcodes_floats import expected, f32
 
 HALVES = ["f16", "bf16"]
@@ -110,3 +112,46 @@ def test_float_bits_of_the_oracle_are_ieee():
     assert rounded(65520, "f16") == 0x7C00  # the tie goes to infinity
     assert rounded(2**-24, "f16") == 1
     assert value(0x3E00, "f16") == 1.5
+
+
+def raw_results(opcode, *columns):
+    """Bits as they are, NaNs too."""
+    found = operation(opcode)
+    arrays = [as_array(column, name) for column, name in zip(columns, found.operands, strict=True)]
+    with np.errstate(all="ignore"):
+        result = found.compute(*arrays)
+    return result.view(f"u{result.dtype.itemsize}").tolist()
+
+
+@pytest.mark.parametrize("type_name", HALVES)
+@pytest.mark.parametrize("opcode, count", [("add", 2), ("fma.rn", 3), ("neg", 1), ("min.NaN", 2)])
+def test_every_nan_of_a_half_is_the_one_that_the_hardware_writes(opcode, count, type_name):
+    nan = {"f16": 0xFC01, "bf16": 0xFF81}[type_name]
+    assert raw_results(f"{opcode}.{type_name}", *[[nan]] * count) == [0x7FFF]
+    assert raw_results(f"{opcode}.{type_name}x2", *[[nan << 16 | nan]] * count) == [0x7FFF7FFF]
+
+
+@pytest.mark.parametrize("type_name", HALVES)
+def test_half_xorsign_takes_a_magnitude_and_both_signs(type_name):
+    @few
+    @given(lanes(type_name, type_name))
+    def check(rows):
+        for name, better in (("min", min), ("max", max)):
+            opcode = f"{name}.NaN.xorsign.abs.{type_name}"
+            for (a, b), got in zip(rows, run(opcode, rows), strict=True):
+                if NAN in (value(a, type_name), value(b, type_name)):
+                    assert got == NAN
+                else:
+                    assert got == better(a & 0x7FFF, b & 0x7FFF) | (a ^ b) & 0x8000
+
+    check()
+
+
+def test_half_ftz_looks_at_the_result_before_subnormals_have_coarsened_it():
+    smallest, below_one = 0x0400, 0x3BFF  # 1 - 2**-11
+    assert run("mul.f16", [(smallest, below_one)]) == [smallest]
+    assert run("mul.ftz.f16", [(smallest, below_one)]) == [0]
+    # (1 + 2**-6) (1 - 2**-6) = 1 - 2**-12 is 1 in eleven digits, however small the exponent.
+    row = (rounded((1 + 2**-6) / 2**7, "f16"), rounded((1 - 2**-6) / 2**7, "f16"))
+    assert run("mul.ftz.f16", [row]) == [smallest]
+    assert run("fma.rn.ftz.f16", [(smallest, below_one, 0)]) == [0]

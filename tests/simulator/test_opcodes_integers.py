@@ -25,6 +25,12 @@ def low_24(a, type_name):
     return a - (1 << 24) if type_name == "s32" and a >> 23 else a
 
 
+def high_24(a, b, type_name):
+    """Bits 16..47 of the product, as a 32-bit number."""
+    product = low_24(a, type_name) * low_24(b, type_name) >> 16
+    return number(wrapped(product, type_name), type_name)
+
+
 # One function of Python integers a row: it sees numbers and the type's name, and may overflow.
 ARITHMETIC = [
     ("add", INTEGERS, 2, lambda t, a, b: a + b),
@@ -38,11 +44,14 @@ ARITHMETIC = [
     ("rem", INTEGERS, 2, lambda t, a, b: a - b * c_quotient(a, b) if b else -1),
     ("min", INTEGERS, 2, lambda t, a, b: min(a, b)),
     ("max", INTEGERS, 2, lambda t, a, b: max(a, b)),
+    ("min.relu", ["s32"], 2, lambda t, a, b: max(0, min(a, b))),
+    ("max.relu", ["s32"], 2, lambda t, a, b: max(0, a, b)),
     ("abs", ["s16", "s32", "s64"], 1, lambda t, a: abs(a)),
     ("neg", ["s16", "s32", "s64"], 1, lambda t, a: -a),
     ("add.sat", ["s32"], 2, lambda t, a, b: clamped(a + b, t)),
     ("sub.sat", ["s32"], 2, lambda t, a, b: clamped(a - b, t)),
     ("mad.hi.sat", ["s32"], 3, lambda t, a, b, c: clamped(high(a * b, t) + c, t)),
+    ("mad24.hi.sat", ["s32"], 3, lambda t, a, b, c: clamped(high_24(a, b, t) + c, t)),
     ("mul24.lo", ["u32", "s32"], 2, lambda t, a, b: low_24(a, t) * low_24(b, t)),
     ("mul24.hi", ["u32", "s32"], 2, lambda t, a, b: low_24(a, t) * low_24(b, t) >> 16),
     ("mad24.lo", ["u32", "s32"], 3, lambda t, a, b, c: low_24(a, t) * low_24(b, t) + c),
@@ -162,5 +171,34 @@ def test_dot_products_of_packed_integers_wrap(a_type, b_type):
             high_half.append(c + a_halves[0] * b_bytes[2] + a_halves[1] * b_bytes[3])
         for opcode, want in (("dp4a", four), ("dp2a.lo", low), ("dp2a.hi", high_half)):
             assert run(f"{opcode}.{a_type}.{b_type}", rows) == [x % 2**32 for x in want]
+
+    check()
+
+
+PAIRS = [
+    ("add", ["u16x2", "s16x2"], lambda a, b: a + b),
+    ("min", ["u16x2", "s16x2"], min),
+    ("max", ["u16x2", "s16x2"], max),
+    ("min.relu", ["s16x2"], lambda a, b: max(0, min(a, b))),
+    ("max.relu", ["s16x2"], lambda a, b: max(0, a, b)),
+]
+
+
+PAIR_CASES = [(name, t, f) for name, types, f in PAIRS for t in types]
+
+
+@pytest.mark.parametrize("name, type_name, expected", PAIR_CASES, ids=lambda x: str(x)[:12])
+def test_a_pair_of_integers_is_two_independent_halves(name, type_name, expected):
+    half = type_name.removesuffix("x2")
+
+    def by_halves(a, b):
+        return wrapped(expected(number(a, half), number(b, half)), half)
+
+    @few
+    @given(lanes(half, half, half, half))
+    def check(rows):
+        words = [(b << 16 | a, d << 16 | c) for a, b, c, d in rows]
+        want = [by_halves(b, d) << 16 | by_halves(a, c) for a, b, c, d in rows]
+        assert run(f"{name}.{type_name}", words) == want
 
     check()

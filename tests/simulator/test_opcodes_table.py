@@ -34,6 +34,20 @@ SIGNATURES = [
     ("ex2.approx.ftz.f32", "f32", "f32"),
     ("slct.f32.s32", "f32 f32 s32", "f32"),
     ("testp.finite.f32", "f32", "pred"),
+    ("bmsk.clamp.b32", "u32 u32", "b32"),
+    ("szext.wrap.s32", "s32 u32", "s32"),
+    ("fns.b32", "b32 u32 s32", "b32"),
+    ("add.u16x2", "u16x2 u16x2", "u16x2"),
+    ("min.relu.s16x2", "s16x2 s16x2", "s16x2"),
+    ("max.ftz.NaN.xorsign.abs.f16", "f16 f16", "f16"),
+    ("cvt.pack.sat.u16.s32", "s32 s32", "b32"),
+    ("cvt.pack.sat.u4.s32.b32", "s32 s32 b32", "b32"),
+    ("cvt.rna.satfinite.tf32.f32", "f32", "f32"),
+    ("cvt.rm.bf16.f32", "f32", "bf16"),
+    ("mul.rp.ftz.f32", "f32 f32", "f32"),
+    ("mul.ftz.f16x2", "f16x2 f16x2", "f16x2"),
+    ("rcp.approx.ftz.f64", "f64", "f64"),
+    ("set.eq.ftz.u32.f16x2", "f16x2 f16x2", "u32"),
 ]
 
 
@@ -106,12 +120,29 @@ def test_two_destinations_of_a_comparison_are_two_predicates():
         "slct.f32.u32",
         "testp.odd.f32",
         "shf.l.b32",
+        "lop3.xor.b32",
+        "lop3.or.b32",  # one destination: where would the predicate go?
+        "cvt.pack.sat.u8.s32",
+        "cvt.pack.u16.s32",
+        "cvt.pack.sat.u16.s32.b32",
+        "min.NaN.f64",
+        "min.xorsign.f32",
+        "add.sat.u16x2",
+        "cvt.rn.satfinite.f32.f64",
+        "cvt.rn.satfinite.tf32.f32",
+        "cvt.rna.relu.tf32.f32",
     ],
 )
 def test_an_unknown_instruction_names_itself(opcode):
     with pytest.raises(UnknownInstruction, match=opcode) as caught:
         operation(opcode)
     assert pickle.loads(pickle.dumps(caught.value)).opcode == opcode
+
+
+def test_lop3_with_a_predicate_has_two_destinations_and_a_predicate_more():
+    found = operation("lop3.or.b32", 2)
+    assert found.operands == ("b32", "b32", "b32", "u32", "pred")
+    assert found.results == ("b32", "pred")
 
 
 def test_looking_an_opcode_up_twice_builds_it_once():

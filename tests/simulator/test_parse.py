@@ -223,7 +223,7 @@ def test_an_instruction_that_the_simulator_lacks_is_named_with_its_line():
     assert caught.value.line == kernel.line("frobnicate")
 
 
-@pytest.mark.parametrize("instruction", ["bar.arrive 1, 64;", "cp.async.bulk.wait_group 0;"])
+@pytest.mark.parametrize("instruction", ["barrier.cluster.arrive;", "cp.async.bulk.wait_group 0;"])
 def test_what_is_not_simulated_is_never_passed_over(instruction):
     with pytest.raises(UnknownInstruction):
         run(written(f"{instruction} ret;"), 1, 64)

@@ -173,28 +173,6 @@ extern "C" __global__ void drain(int* done, int items)
     np.testing.assert_array_equal(done, np.arange(101) + 1)
 
 
-def test_a_grid_barrier_by_hand():
-    kernel = compiled(
-        """__device__ int arrived;
-extern "C" __global__ void exchange(const int* x, int* between, int* y)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
-    between[n - 1 - i] = x[i];
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        atomicAdd(&arrived, 1);
-        while (*(volatile int*)&arrived < gridDim.x);
-    }
-    __syncthreads();
-    y[i] = ((volatile int*)between)[i];
-}"""
-    )
-    x, between, y = np.arange(320, dtype=np.int32), np.zeros(320, np.int32), np.zeros(320, np.int32)
-    run(kernel, 5, 64, x, between, y)
-    np.testing.assert_array_equal(y, x[::-1])
-
-
 def test_a_loop_that_waits_with_a_counter_is_overtaken_too():
     """Its registers change in every turn, so it never looks like a loop that waits."""
     kernel = compiled(

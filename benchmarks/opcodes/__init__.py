@@ -1,0 +1,1 @@
+"""Every row of the simulator's tables as PTX, on a GPU and on the simulator, bit for bit."""
