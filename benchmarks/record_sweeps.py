@@ -1,6 +1,8 @@
 """Record on a GPU the points that trade-offs must predict: references/measured/<gpu>.json.
 
-    python benchmarks/record_sweeps.py [--output FILE]
+    python benchmarks/record_sweeps.py [--output FILE] [--sweep NAME]
+
+With --sweep, the other sweeps of the file stay as they are.
 
 Sweeps, each a list of points:
     launch        elements × microseconds a launch of vec_add_four, many launches in a row, cold
@@ -9,6 +11,7 @@ Sweeps, each a list of points:
                   those measured beside each point of `launch`
     working_set   bytes read again and again × gigabytes a second, in whole turns of the grid
     stride        elements between the reads of neighbouring threads × milliseconds
+    occupancy     warps on each SM × loads under way in a thread × bytes a load, gigabytes a second
     peers         one, two and four elements a thread, and a loop, against torch.add
 
 Medians of CUDA events after a warm-up. Data that must come from memory rotates through buffers
@@ -27,6 +30,7 @@ from typing import Any
 import cupy
 import numpy as np
 import torch
+from occupancy_sweep import sweep as sweep_occupancy
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = 256  # threads
@@ -224,16 +228,37 @@ def sweep_peers() -> list[dict[str, Any]]:
     ]
 
 
+def _launch_and_empty_launch() -> dict[str, Any]:
+    launches, empty = sweep_launch()
+    return {"launch": launches, "empty_launch": empty}
+
+
+# By name; two sweeps that are measured together have one function.
+SWEEPS: dict[str, Callable[[], dict[str, Any]]] = {
+    "launch": _launch_and_empty_launch,
+    "empty_launch": _launch_and_empty_launch,
+    "working_set": lambda: {"working_set": sweep_working_set()},
+    "stride": lambda: {"stride": sweep_stride()},
+    "occupancy": lambda: {"occupancy": sweep_occupancy(milliseconds)},
+    "peers": lambda: {"peers": sweep_peers()},
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--sweep", choices=SWEEPS, action="append", help="only this one")
     arguments = parser.parse_args()
     name = torch.cuda.get_device_name(0)
     output = arguments.output
     if output is None:
         output = ROOT / "references" / "measured" / f"{name.split()[-1].lower()}.json"
     driver = cupy.cuda.runtime.driverGetVersion()
-    launches, empty_launch = sweep_launch()
+    sweeps: dict[str, Any] = {}
+    if arguments.sweep and output.exists():
+        sweeps = json.loads(output.read_text(encoding="utf-8"))["sweeps"]
+    wanted = dict.fromkeys(SWEEPS[name] for name in arguments.sweep or SWEEPS)
+    recorded = {name: points for record in wanted for name, points in record().items()}
     recording = {
         "device": name,
         "recorded": date.today().isoformat(),
@@ -243,17 +268,11 @@ def main() -> None:
             "numpy": np.__version__,
             "cuda_driver": f"{driver // 1000}.{driver % 1000 // 10}",
         },
-        "sweeps": {
-            "launch": launches,
-            "empty_launch": empty_launch,
-            "working_set": sweep_working_set(),
-            "stride": sweep_stride(),
-            "peers": sweep_peers(),
-        },
+        "sweeps": {name: points for name in SWEEPS if (points := (sweeps | recorded).get(name))},
     }
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
-    for sweep, points in recording["sweeps"].items():
+    for sweep, points in recorded.items():
         print(sweep)
         for point in points:
             print("   ", {k: round(v, 4) if isinstance(v, float) else v for k, v in point.items()})

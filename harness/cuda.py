@@ -54,9 +54,13 @@ class CudaModule:
         self.options = options
         self.cooperative = cooperative
         self._compiled: dict[str, Compiled] = {}
+        self._kernels: dict[str, Kernel] = {}
 
     def get_function(self, name: str) -> "Kernel":
-        return Kernel(self, name)
+        """The kernel of that name, the same object each time: it keeps what it has checked."""
+        if name not in self._kernels:
+            self._kernels[name] = Kernel(self, name)
+        return self._kernels[name]
 
     def compiled(self, architecture: str = VIRTUAL_ARCHITECTURE) -> Compiled:
         """The file compiled for "compute_80", which the simulator runs, or for a GPU: "sm_90"."""

@@ -12,8 +12,16 @@ MIB = 1 << 20
 LANES_PER_WARP = 32  # CUDA C++ Programming Guide, "SIMT architecture"
 SCHEDULERS_PER_SM = 4  # one per quarter of the SM; H100 and A100 architecture whitepapers
 THREADS_PER_BLOCK = 1024  # the most a block may have; Programming Guide, "Compute capabilities"
+REGISTERS_PER_THREAD = 255  # the most a thread may have; Programming Guide, the same table
+# How an SM hands out registers and shared memory: cuda_occupancy.h, part of the CUDA runtime.
+REGISTERS_PER_ALLOCATION = 256  # a warp gets a multiple of it, all from one quarter of the SM
+SHARED_BYTES_PER_ALLOCATION = 128  # a block gets a multiple of it
+RESERVED_SHARED_BYTES = 1024  # of each block's, for the system; compute capability 8.0 and newer
 SHARED_BYTES_PER_CLOCK = 128  # per SM: 32 banks of 4 bytes; Programming Guide, "Shared memory"
 SECTOR_BYTES = 32  # what L1 asks L2 for; Nsight Compute documentation, "Memory tables"
+# What L2 asks memory for at a time. The limit is cudaLimitMaxL2FetchGranularity of the CUDA Runtime
+# API; the value shows in the sweep "stride" of h200.json, whose time doubles from stride 8 to 16.
+MEMORY_FETCH_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +107,42 @@ A100 = Gpu(
     bf16_teraflops=312.0,
 )
 
-GPUS = {"h200": H200, "h100": H100, "a100": A100}
+# Figures of the two below: NVIDIA's whitepapers on the GA102 and AD102 architectures.
+RTX_3090 = Gpu(
+    name="GeForce RTX 3090",
+    compute_capability=(8, 6),
+    sms=82,
+    boost_gigahertz=1.695,
+    warps_per_sm=48,
+    blocks_per_sm=16,
+    registers_per_sm=65_536,
+    shared_bytes_per_sm=100 * KIB,
+    shared_bytes_per_block=99 * KIB,
+    l2_bytes=6 * MIB,
+    memory_gigabytes=24,
+    memory_gigabytes_per_second=936.0,
+    fp32_teraflops=35.6,
+    bf16_teraflops=71.0,
+)
+
+RTX_4090 = Gpu(
+    name="GeForce RTX 4090",
+    compute_capability=(8, 9),
+    sms=128,
+    boost_gigahertz=2.52,
+    warps_per_sm=48,
+    blocks_per_sm=24,
+    registers_per_sm=65_536,
+    shared_bytes_per_sm=100 * KIB,
+    shared_bytes_per_block=99 * KIB,
+    l2_bytes=72 * MIB,
+    memory_gigabytes=24,
+    memory_gigabytes_per_second=1008.0,
+    fp32_teraflops=82.6,
+    bf16_teraflops=165.2,
+)
+
+GPUS = {"h200": H200, "h100": H100, "a100": A100, "rtx_3090": RTX_3090, "rtx_4090": RTX_4090}
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,6 @@ def sweep(name: str, gpu: str = "h200") -> list[Point]:
         raise MeasurementMissing(
             f"references/measured/{gpu}.json holds no points of the sweep '{name}' "
             f"(it holds: {known}).\n"
-            f"  On a machine with that GPU run: python benchmarks/record_sweeps.py"
+            f"  On a machine with that GPU run: python benchmarks/record_sweeps.py --sweep {name}"
         )
     return sweeps[name]

@@ -41,6 +41,28 @@ def status() -> None:
 
 
 @app.command()
+def watch(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(help="A lesson's number; then options of pytest after --.", metavar="[NN]"),
+    ] = None,
+    poll: Annotated[
+        bool, typer.Option("--poll", help="Look at the files; for drives that report no saves.")
+    ] = False,
+    log: Annotated[
+        Path | None, typer.Option(help="Add a line of JSON for each run to this file.")
+    ] = None,
+) -> None:
+    """Run the open lesson, or lesson NN, and run it again whenever you save one of its files."""
+    from harness.commands.watch_command import watch_command
+
+    root = find_root()
+    given = list(words or [])
+    lesson = None if not given or given[0].startswith("-") else lesson_numbered(root, given.pop(0))
+    raise typer.Exit(watch_command(root, Path.cwd(), lesson, given, poll=poll, log=log))
+
+
+@app.command()
 def hint(
     lesson: Number,
     task: Annotated[
@@ -92,6 +114,17 @@ def stubs(
     raise typer.Exit(
         check_stubs(find_root(), folder) if check else generate_stubs(find_root(), folder, force)
     )
+
+
+@app.command()
+def drawings(
+    check: Annotated[bool, typer.Option("--check", help="Compare; write nothing.")] = False,
+) -> None:
+    """Draw the pictures of the lessons (for those who write lessons)."""
+    from harness.commands.drawings_command import check_drawings, write_drawings
+
+    root = find_root()
+    raise typer.Exit(check_drawings(root) if check else write_drawings(root))
 
 
 @app.command()

@@ -1,0 +1,120 @@
+// Lesson 04: the same bytes, asked for by other lanes.
+//
+//   block   [threads]   any size from 1 to 1024, except for the transposes
+//   shared  none
+
+#define EACH 8     // elements that a thread of strided_copy copies
+#define VECTORS 4  // float4s that a thread of copy_vec4 copies
+
+// Task 1. y[i] = x[i * stride], the loop of lesson 03's task 9: a thread's elements lie blockDim.x
+// apart, and all are loaded before the first is stored. Both loops have a fixed length: the compiler
+// unrolls them, and `kept` lives in registers.
+//
+//   x       float[(n - 1) * stride + 1]   read; may have more than 2^31 elements
+//   y       float[n]                      written
+//   n       1 .. 2^31 - 8192
+//   stride  0 .. 2^31 - 1
+//   grid    ceil(n / (EACH * blockDim.x))
+extern "C" __global__
+void strided_copy(const float* x, float* y, int n, int stride)
+{
+    int first = blockIdx.x * EACH * blockDim.x + threadIdx.x;
+    float kept[EACH];
+    for (int k = 0; k < EACH; k++) {
+        int i = first + k * blockDim.x;  // 0 .. n - 1, and beyond in the last block
+        kept[k] = 0.0f;
+        if (i < n) {
+            // TASK 1: load the element of x that becomes y[i]. The index into x may pass 32 bits.
+            // TODO: about 1 line
+        }
+    }
+    for (int k = 0; k < EACH; k++) {
+        int i = first + k * blockDim.x;
+        if (i < n) y[i] = kept[k];
+    }
+}
+
+// Task 2. One sum for each strip of rows and each column: sums[s][c] = a[s * strip][c] + the rows
+// below it, `strip` rows or as many as there are.
+//
+//   a       float[rows, columns]           read
+//   sums    float[gridDim.y, columns]      written
+//   rows    0 or more; columns 1 or more; rows * columns below 2^31
+//   strip   1 or more; at most 65,535 strips, for no grid is higher
+//   grid    (ceil(columns / blockDim.x), ceil(rows / strip), but at least 1)
+//   block   (threads)
+extern "C" __global__
+void col_sum_strips(const float* a, float* sums, int rows, int columns, int strip)
+{
+    // TASK 2: neighbouring lanes take neighbouring columns, and walk down their strip together
+    // TODO: about 9 lines
+}
+
+// Task 3. Points as they are often stored, x y z x y z …, into three arrays.
+//
+//   xyz      float[n, 3]   read
+//   x, y, z  float[n]      written
+//   n        1 .. 2^29
+//   grid     ceil(n / blockDim.x)
+extern "C" __global__
+void aos_to_soa(const float* xyz, float* x, float* y, float* z, int n)
+{
+    // TASK 3: one thread, one point
+    // TODO: about 6 lines
+}
+
+// Task 4. y = x, four floats at a time wherever the addresses allow it.
+//
+//   x       float[n]   read; its address is any multiple of 4
+//   y       float[n]   written; likewise, and not always the same distance past a multiple of 16
+//   n       1 .. 2,000,000,000
+//   grid    ceil(n / (4 * VECTORS * blockDim.x)): a block's tile is VECTORS * blockDim.x float4s
+extern "C" __global__
+void copy_vec4(const float* x, float* y, int n)
+{
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;  // of the grid
+    int threads = gridDim.x * blockDim.x;
+    // TASK 4: find the part in which float4s may be used. Copy it VECTORS to a thread, as in task 1;
+    // copy what lies before and behind it float by float, with a grid-stride loop.
+    // TODO: about 13 lines
+}
+
+// Task 5. b[c][r] = a[r][c]; a warp reads 32 neighbours and writes 32 places far apart.
+//
+//   a       float[rows, columns]   read
+//   b       float[columns, rows]   written
+//   rows, columns                  1 or more, their product below 2^31; rows at most 524,280
+//   grid    (ceil(columns / 32), ceil(rows / 8)): at most 65,535 high
+//   block   (32, 8)
+extern "C" __global__
+void transpose_read_rows(const float* a, float* b, int rows, int columns)
+{
+    // TASK 5: let threadIdx.x run along a row of a
+    // TODO: about 3 lines
+}
+
+// Task 5, the other way round: a warp reads 32 places far apart and writes 32 neighbours.
+//
+//   rows, columns                  as above, but columns at most 524,280
+//   grid    (ceil(rows / 32), ceil(columns / 8))
+//   block   (32, 8)
+extern "C" __global__
+void transpose_write_rows(const float* a, float* b, int rows, int columns)
+{
+    // TASK 5: let threadIdx.x run along a row of b
+    // TODO: about 3 lines
+}
+
+// Task 7 (stretch). y[i] = x[indices[i]], or NaN where the index is negative.
+//
+//   x        float[any]   read
+//   indices  int[n]       read, in any order, with repetitions; below the length of x
+//   y        float[n]     written
+//   n        1 .. 2^31 - 1024
+//   grid     ceil(n / blockDim.x)
+extern "C" __global__
+void gather(const float* x, const int* indices, float* y, int n)
+{
+    // TASK 7: one thread, one element of y
+    // TODO: about 5 lines
+}

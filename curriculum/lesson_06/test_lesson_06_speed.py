@@ -1,0 +1,55 @@
+"""Lesson 06 on a GPU: does a clock see what the counters see?"""
+
+import pytest
+import torch
+
+from curriculum.lesson_06 import host
+from harness.launching.launch_settings import changed
+from references import warps
+
+
+def median_milliseconds(call, repeats=20):
+    """The median over a few rounds of `repeats` calls in a row, on the GPU's own clock."""
+    rounds = []
+    for _ in range(7):
+        start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        for _ in range(repeats):
+            call()
+        stop.record()
+        stop.synchronize()
+        rounds.append(start.elapsed_time(stop) / repeats)
+    return sorted(rounds[1:])[3]  # the first round warms up
+
+
+@pytest.mark.speed
+@pytest.mark.task(1)
+def test_an_aligned_branch_takes_little_more_than_half_the_time(unpoisoned):
+    x = torch.arange(1 << 22, dtype=torch.int32, device="cuda")
+    with changed(synchronize=False):
+        parity = median_milliseconds(lambda: host.branch("branch_parity", x, 256))
+        aligned = median_milliseconds(lambda: host.branch("branch_aligned", x, 256))
+    assert parity / aligned >= 1.5, f"{aligned:.3f} ms aligned, {parity:.3f} ms by parity"
+
+
+@pytest.mark.speed
+@pytest.mark.task(2)
+def test_numbers_sorted_by_steps_take_less_time(unpoisoned):
+    few = torch.randperm(1 << 15, generator=torch.Generator().manual_seed(6)).int() + 1
+    steps = warps.collatz(few, 10_000)
+    shuffled = few.repeat(128).cuda()
+    ordered = few[steps.argsort()].repeat_interleave(128).cuda()
+    with changed(synchronize=False):
+        apart = median_milliseconds(lambda: host.collatz_steps(shuffled))
+        together = median_milliseconds(lambda: host.collatz_steps(ordered))
+    assert apart / together >= 1.3, f"{together:.3f} ms sorted by steps, {apart:.3f} ms shuffled"
+
+
+@pytest.mark.speed
+@pytest.mark.task(4)
+def test_a_rotation_by_registers_is_as_fast_as_torch_adds_in_place(unpoisoned):
+    x = torch.rand(1 << 27, device="cuda")
+    with changed(synchronize=False):
+        ours = median_milliseconds(lambda: host.rotate_lanes(x, 5))
+    theirs = median_milliseconds(lambda: x.add_(1.0))  # the same bytes: each read, each written
+    assert theirs / ours >= 0.4, f"{ours:.3f} ms, torch's add_ {theirs:.3f} ms"

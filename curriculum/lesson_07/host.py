@@ -1,0 +1,89 @@
+"""Lesson 07, the host's half: how many blocks, and who adds up what they leave."""
+
+import numpy as np
+import torch
+
+from harness import cuda
+
+THREADS = 256  # threads per block, where nothing else is asked
+BLOCKS = 132 * 8  # eight for each SM of an H200: all of them are resident at a time
+
+module = cuda.module(__file__, "kernel.cu")
+block_sum_shfl_kernel = module.get_function("block_sum_shfl")
+sum_atomic_kernel = module.get_function("sum_atomic")
+partial_sums_kernel = module.get_function("partial_sums")
+softmax_row_kernel = module.get_function("softmax_row")
+row_argmax_kernel = module.get_function("row_argmax")
+
+together = cuda.module(__file__, "kernel.cu", ("-DWHOLE_GRID",), enable_cooperative_groups=True)
+sum_grid_kernel = together.get_function("sum_grid")
+
+
+def block_sums(kernel: str, x: torch.Tensor, threads: int = THREADS) -> torch.Tensor:
+    """float32 [ceil(n / threads)]: the sum of each block of x, float32 [n]. Supplied.
+
+    kernel is block_sum_interleaved, block_sum_smem or block_sum_shfl.
+    """
+    n = x.numel()
+    blocks = (n + threads - 1) // threads
+    sums = torch.empty(blocks, device=x.device)
+    if n > 0:
+        shared_bytes = 0 if kernel == "block_sum_shfl" else 4 * threads
+        arguments = (x, sums, np.int32(n))
+        module.get_function(kernel)((blocks,), (threads,), arguments, shared_bytes)
+    return sums
+
+
+def sum_atomic(x: torch.Tensor, blocks: int = BLOCKS, threads: int = THREADS) -> torch.Tensor:
+    """The sum of x, float32 [n], as a tensor float32 [1]; 0 if n is 0."""
+    # TASK 3: what must out hold before the first block adds to it?
+    # TODO: about 3 lines
+    raise NotImplementedError("task 3")
+
+
+def sum_two_pass(x: torch.Tensor) -> torch.Tensor:
+    """The sum of x, float32 [n], as a tensor float32 [1], with the same bits in every run."""
+    # TASK 4: choose a grid that depends on n alone; the same kernel can add up the sums of blocks
+    # TODO: about 6 lines
+    raise NotImplementedError("task 4")
+
+
+def softmax_row(x: torch.Tensor) -> torch.Tensor:
+    """The softmax of each row of x, float32 [rows, columns], columns up to 8192."""
+    # TASK 5: a block for each row; how many threads, and how many bytes of shared memory, if any?
+    # TODO: about 6 lines
+    raise NotImplementedError("task 5")
+
+
+def row_argmax(x: torch.Tensor, threads: int = THREADS) -> tuple[torch.Tensor, torch.Tensor]:
+    """(largest float32 [rows], its place int32 [rows]) of x, float32 [rows, columns].
+
+    Raises ValueError where there are no columns: nothing is the largest of nothing.
+    """
+    # TASK 7: check, make room, launch if there are rows
+    # TODO: about 8 lines
+    raise NotImplementedError("task 7")
+
+
+def sum_grid(x: torch.Tensor, blocks: int = 132, threads: int = THREADS) -> torch.Tensor:
+    """The sum of x, float32 [n], as a tensor float32 [1], in one cooperative launch. Supplied."""
+    sums, out = torch.empty(blocks, device=x.device), torch.empty(1, device=x.device)
+    sum_grid_kernel((blocks,), (threads,), (x, sums, out, np.int64(x.numel())))
+    return out
+
+
+def atomic_each(x: torch.Tensor) -> torch.Tensor:
+    """The sum of x, float32 [n], n > 0, by an atomic for every element. Supplied."""
+    out = torch.zeros(1, device=x.device)
+    n = x.numel()
+    blocks = (n + THREADS - 1) // THREADS
+    module.get_function("atomic_each")((blocks,), (THREADS,), (x, out, np.int32(n)))
+    return out
+
+
+def add_as_they_come(parts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """(the sum of parts, float32 [1]; what each block found there, float32 [blocks]). Supplied."""
+    out, before = torch.zeros(1, device=parts.device), torch.empty_like(parts)
+    arguments = (parts, out, before)
+    module.get_function("add_as_they_come")((parts.numel(),), (32,), arguments)
+    return out, before

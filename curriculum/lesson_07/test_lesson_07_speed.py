@@ -1,0 +1,62 @@
+"""Lesson 07 on a GPU: as fast as torch?"""
+
+import pytest
+import torch
+
+from curriculum.lesson_07 import host
+from harness.launching.launch_settings import changed
+
+
+def median_milliseconds(call, repeats=20):
+    """The median over a few rounds of `repeats` calls in a row, on the GPU's own clock."""
+    rounds = []
+    for _ in range(7):
+        start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        for _ in range(repeats):
+            call()
+        stop.record()
+        stop.synchronize()
+        rounds.append(start.elapsed_time(stop) / repeats)
+    return sorted(rounds[1:])[3]  # the first round warms up
+
+
+def against_torch(ours, theirs):
+    """(torch's time over ours, both in words)"""
+    with changed(synchronize=False):
+        mine = median_milliseconds(ours)
+    peer = median_milliseconds(theirs)
+    return peer / mine, f"{mine:.4f} ms, torch {peer:.4f} ms"
+
+
+@pytest.mark.speed
+@pytest.mark.task(3)
+def test_one_atomic_a_block_costs_nothing_to_speak_of(unpoisoned):
+    x = torch.rand(1 << 28, device="cuda")
+    ratio, said = against_torch(lambda: host.sum_atomic(x), lambda: x.sum())
+    assert ratio >= 0.5, said
+
+
+@pytest.mark.speed
+@pytest.mark.task(4)
+def test_two_passes_are_as_fast_as_torch(unpoisoned):
+    x = torch.rand(1 << 28, device="cuda")
+    ratio, said = against_torch(lambda: host.sum_two_pass(x), lambda: x.sum())
+    assert ratio >= 0.6, said
+
+
+@pytest.mark.speed
+@pytest.mark.task(5)
+def test_softmax_of_rows_is_as_fast_as_torch(unpoisoned):
+    x = torch.rand(4096, 4096, device="cuda")
+    ratio, said = against_torch(lambda: host.softmax_row(x), lambda: x.softmax(dim=1))
+    assert ratio >= 0.8, said
+
+
+@pytest.mark.speed
+@pytest.mark.stretch
+@pytest.mark.task(8)
+def test_one_launch_for_all_is_as_fast_as_torch(unpoisoned):
+    x = torch.rand(1 << 28, device="cuda")
+    ratio, said = against_torch(lambda: host.sum_grid(x, 132 * 4), lambda: x.sum())
+    assert ratio >= 0.5, said

@@ -1,0 +1,48 @@
+"""Lesson 09 on a GPU: beside cuBLAS, which adds halves up in float32 too."""
+
+import pytest
+import torch
+
+from curriculum.lesson_09 import host
+from harness.launching.launch_settings import changed
+
+
+def median_milliseconds(call, repeats=10):
+    """The median over a few rounds of `repeats` calls in a row, on the GPU's own clock."""
+    rounds = []
+    for _ in range(7):
+        start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        for _ in range(repeats):
+            call()
+        stop.record()
+        stop.synchronize()
+        rounds.append(start.elapsed_time(stop) / repeats)
+    return sorted(rounds[1:])[3]  # the first round warms up
+
+
+PRODUCTS = {  # the task, the learner's bar, the product; the worked solution reaches twice the bar
+    "wmma_gemm": (3, 0.04, host.wmma_gemm),
+    "wmma_gemm_pad": (4, 0.02, host.wmma_gemm_pad),
+    "gemm_two_stages, 4 x 2": (5, 0.15, lambda a, b: host.gemm_two_stages(a, b, 4, 2)),
+    "gemm_fast, 4 x 8": (7, 0.27, lambda a, b: host.gemm_fast(a, b, 4, 8)),
+}
+
+
+@pytest.mark.speed
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.task(task)) for name, (task, _, _) in PRODUCTS.items()],
+)
+def test_a_product_reaches_its_share_of_cublas(name, unpoisoned):
+    _, bar, multiply = PRODUCTS[name]
+    a, b = torch.rand(2, 4096, 4096, device="cuda").half() - 0.5
+    c = torch.empty_like(a)
+    with changed(synchronize=False):
+        ours = median_milliseconds(lambda: multiply(a, b))
+    peer = median_milliseconds(lambda: torch.matmul(a, b, out=c))
+    largest = (multiply(a, b) - c.float()).abs().max()
+    assert largest < 0.1, f"{name} is fast, but wrong: {largest:.3g} off"
+    ratio = peer / ours
+    said = f"{name}: {ours:.4f} ms, cuBLAS {peer:.4f} ms: {ratio:.3f}"
+    assert ratio >= bar, said
