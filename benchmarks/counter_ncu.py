@@ -11,6 +11,9 @@ from pathlib import Path
 _LD_ST = ("ld", "st")
 _ALL = ("ld", "st", "atom", "red")
 _NOT_RED = ("ld", "st", "atom")
+_CACHES = ("", "_cache_access", "_cache_bypass")
+_THROUGH = "_mem_global_op_ldgsts_cache_access"
+_BANKS = ("pipe_lsu_wavefronts", "bank_conflicts_pipe_lsu")
 _COUNTED = {  # name -> the operations that it is asked for
     "l1tex__t_requests_pipe_lsu_mem_global_op_{}": _ALL,
     "l1tex__t_sectors_pipe_lsu_mem_global_op_{}": _ALL,
@@ -33,7 +36,29 @@ _COUNTED = {  # name -> the operations that it is asked for
     "smsp__sass_inst_executed_op_{}": ("global_atom", "global_red", "shared_atom", "branch"),
     "smsp__sass_branch_targets{}": ("", "_threads_divergent", "_threads_uniform"),
     "smsp__{}": ("inst_executed", "thread_inst_executed", "thread_inst_executed_pred_on"),
+    # Copies that go on by themselves (LDGSTS), through the L1 cache and around it.
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts{}": ("_cache_access",),
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts{}": ("_cache_access",),
+    "smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts{}": _CACHES,
+    "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts{}": _CACHES,
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts{}": _CACHES,
+    "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts{}": _CACHES,
+    "smsp__sass_inst_executed_op_ldgsts{}": _CACHES,
+    "smsp__sass_data_bytes_mem_{}_op_ldgsts": ("global", "shared"),
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared{}": ("", "_op_ldgsts", "_op_misc"),
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared{}": ("", "_cmd_read", "_cmd_write", "_op_misc"),
+    # Matrices from shared memory (LDSM), and the tensor cores.
+    "smsp__sass_l1tex_data_{}_mem_shared_op_ldsm": _BANKS,
+    "smsp__sass_data_bytes_mem_shared_op_{}": ("ldsm",),
+    "smsp__inst_executed_op_{}_pred_on_any": ("ldgsts", "ldsm", "generic_ld", "generic_st"),
+    "smsp__inst_executed_op_{}_pred_off_all": ("ldgsts",),
+    "smsp__inst_executed_pipe_tensor{}": ("", "_op_dmma", "_op_hmma", "_op_imma"),
+    # What comes from L2: copies around the L1 cache have no other counter on the chip.
+    "l1tex__m_xbar2l1tex_read_sectors{}": ("", "_pipe_lsu", "_mem_lg_op_ld", _THROUGH),
+    "smsp__sass_l1tex_m_xbar2l1tex_read_sectors_mem_global_op_ldgsts{}": ("_cache_bypass",),
+    "lts__t_{}_srcunit_tex_op_read": ("requests", "sectors"),
 }
+# A recording holds them in this order, and new ones go to its end: add them at the end here too.
 METRICS = tuple(f"{name.format(op)}.sum" for name, ops in _COUNTED.items() for op in ops)
 # Executed warp instructions by opcode; the list of the tool does not name metrics of this kind.
 BY_OPCODE = "sass__inst_executed_per_opcode"

@@ -21,9 +21,10 @@ _OLD_ENOUGH = "8.0"
 
 
 def stored_form(ptx: str, source: str) -> str:
-    """The PTX for any driver of these years, and naming its source by its name alone."""
+    """The PTX for any driver of these years, naming the files that it came from without folders."""
     ptx = re.sub(r"^\.version .*$", f".version {_OLD_ENOUGH}", ptx, count=1, flags=re.MULTILINE)
-    return re.sub(r'^(\s*\.file\s+1) ".*"$', rf'\1 "{source}"', ptx, flags=re.MULTILINE)
+    ptx = re.sub(r'^(\s*\.file\s+1) ".*"$', rf'\1 "{source}"', ptx, flags=re.MULTILINE)
+    return re.sub(r'^(\s*\.file\s+\d+) ".*/([^/"]+)"', r'\1 "\2"', ptx, flags=re.MULTILINE)
 
 
 def main() -> None:

@@ -1,11 +1,12 @@
 """Record Nsight Compute's counters of stored kernels: tests/simulator/agreement/ncu_<gpu>.json.
 
-    python benchmarks/record_counters.py [--output FILE] [--keep FOLDER]
-    python benchmarks/record_counters.py --check
+    python benchmarks/record_counters.py [--only-missing] [--output FILE] [--keep FOLDER]
+    python benchmarks/record_counters.py --check [--only-missing] [--keep FOLDER]
 
 Each case of tests/simulator/agreement/cases.toml is launched once, from its stored PTX, in one
-process under one run of ncu. `--check` needs no ncu: it compares what each case leaves in memory
-with what the simulator leaves there.
+process under one run of ncu. `--only-missing` launches those which the recording does not have as
+they stand, and leaves every other line of it as it is. `--check` needs no ncu: it compares what
+each case leaves in memory with what the simulator leaves there.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -27,10 +29,18 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from counter_ncu import BY_OPCODE, Launch, available, exported, listed, measure, read_csv  # noqa: E402
-
-from simulator import KernelFault  # noqa: E402
+from benchmarks.counter_ncu import (  # noqa: E402
+    BY_OPCODE,
+    Launch,
+    available,
+    exported,
+    listed,
+    measure,
+    read_csv,
+)
+from simulator import KernelFault, UnknownInstruction  # noqa: E402
 from tests.simulator.agreement.cases import Case, cases, fingerprint, simulated  # noqa: E402
+from tests.simulator.agreement.comparing import RECORDING, is_recorded, recording  # noqa: E402
 
 _SECONDS = 450  # for all launches under the tool
 _ATTRIBUTES = {"local_bytes": 3, "registers": 4}  # CUfunction_attribute
@@ -61,24 +71,29 @@ def launched(case: Case) -> tuple[list[Any], dict[str, int]]:
     return after, facts
 
 
-def launch_all(facts: Path, only: int | None) -> None:
+def launch_all(facts: Path, chosen: Sequence[Case]) -> None:
     """Launch the cases in their order, and note the driver's facts."""
-    facts.write_text(json.dumps({c.name: launched(c)[1] for c in cases()[:only]}))
+    facts.write_text(json.dumps({case.name: launched(case)[1] for case in chosen}))
 
 
 # ---- outputs
 
 
-def check() -> int:
-    """How many cases leave in memory something else than the simulator does."""
+def check(chosen: Sequence[Case], keep: Path | None) -> int:
+    """How many cases leave in memory something else than the simulator does.
+
+    keep  a folder for what they leave: outputs.npz, an array for each argument of each case
+    """
     wrong = 0
-    for case in cases():
+    kept: dict[str, Any] = {}
+    for case in chosen:
         after, _ = launched(case)
+        kept |= {f"{case.name} {number}": array for number, array in enumerate(after)}
         try:
             _, arguments = simulated(case)
-        except KernelFault as fault:
+        except (KernelFault, UnknownInstruction) as fault:
             wrong += 1
-            print(f"{case.name}: the simulator finds a fault: {fault}")
+            print(f"{case.name}: {fault}")
             continue
         for number, (argument, got) in enumerate(zip(arguments, after, strict=True)):
             try:
@@ -86,7 +101,10 @@ def check() -> int:
             except AssertionError as difference:
                 wrong += 1
                 print(f"{case.name}, argument {number}: {str(difference).strip()[:600]}")
-    print(f"{len(cases())} cases, {wrong} arrays or cases differ from the simulator's")
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(keep / "outputs.npz", **kept)
+    print(f"{len(chosen)} cases, {wrong} arrays or cases differ from the simulator's")
     return wrong
 
 
@@ -105,11 +123,11 @@ def compare(got: Any, wanted: Any, order: str) -> None:
 # ---- recording
 
 
-def profiled(ncu: str, metrics: list[str], folder: Path, only: int | None) -> list[Launch]:
-    """Launches of the first `only` cases under the tool."""
+def profiled(ncu: str, metrics: list[str], folder: Path, chosen: Sequence[Case]) -> list[Launch]:
+    """Launches of these cases under the tool."""
     report, facts = folder / "counters.ncu-rep", folder / "facts.json"
     program = [sys.executable, __file__, "--launch", str(facts)]
-    program += ["--only", str(only)] if only else []
+    program += ["--cases", ",".join(case.name for case in chosen)]
     done = measure(ncu, metrics, report, program, _SECONDS)
     (folder / "ncu.log").write_text(done.stdout + done.stderr, encoding="utf-8")
     if done.returncode or not report.exists():
@@ -122,7 +140,7 @@ def profiled(ncu: str, metrics: list[str], folder: Path, only: int | None) -> li
     except RuntimeError as failure:  # a tool that is too old for this
         print(failure)
         by_opcode = ""
-    wanted = [case.kernel for case in cases()[:only]]
+    wanted = [case.kernel for case in chosen]
     launches = [launch for launch in read_csv(table, by_opcode) if launch.kernel in set(wanted)]
     if [launch.kernel for launch in launches] != wanted:
         raise RuntimeError(
@@ -132,15 +150,15 @@ def profiled(ncu: str, metrics: list[str], folder: Path, only: int | None) -> li
     return launches
 
 
-def metrics_that_work(ncu: str, folder: Path) -> tuple[list[str], list[str]]:
-    """(metrics to ask for, those that this tool or GPU does not have); one case is tried."""
+def metrics_that_work(ncu: str, folder: Path, case: Case) -> tuple[list[str], list[str]]:
+    """(metrics to ask for, those that this tool or GPU does not have); the case is tried."""
     metrics, missing = available(listed(ncu))
     if not metrics:  # a tool that lists them in another way: try them all
         metrics, missing = missing, []
     metrics.append(BY_OPCODE)
     while True:
         try:
-            launches = profiled(ncu, metrics, folder, only=1)
+            launches = profiled(ncu, metrics, folder, [case])
         except RuntimeError as failure:
             refused = [m for m in metrics if re.search(rf"{re.escape(m)}(?![\w.])", str(failure))]
             if not refused:
@@ -156,7 +174,11 @@ def metrics_that_work(ncu: str, folder: Path) -> tuple[list[str], list[str]]:
             return metrics, missing
 
 
-def record(output: Path | None, keep: Path | None) -> None:
+def record(chosen: Sequence[Case], output: Path | None, keep: Path | None, merge: bool) -> None:
+    """Record some cases.
+
+    merge  the recording that is there keeps its other lines; else it is replaced
+    """
     ncu = shutil.which("ncu")
     if ncu is None:
         raise SystemExit("ncu is not on the PATH: it comes with Nsight Compute")
@@ -164,19 +186,21 @@ def record(output: Path | None, keep: Path | None) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        metrics, missing = metrics_that_work(ncu, folder)
+        metrics, missing = metrics_that_work(ncu, folder, chosen[0])
         print(
             f"{len(metrics)} metrics after {time.monotonic() - started:.0f} s; not there: {missing}"
         )
-        launches = profiled(ncu, metrics, folder, only=None)
+        launches = profiled(ncu, metrics, folder, chosen)
         facts = json.loads((folder / "facts.json").read_text())
-    text = as_json(metrics, missing, launches, facts, about(ncu))
-    device = json.loads(text)["device"]
-    output = output or (
-        ROOT / "tests" / "simulator" / "agreement" / f"ncu_{device.split()[-1].lower()}.json"
-    )
+    head = about(ncu)
+    device = head["device"]
+    before = recording() if merge else None
+    if before is not None and before["device"] != device:
+        raise SystemExit(f"{RECORDING.name} is of {before['device']}, this is {device}")
+    found = recorded(before, chosen, launches, facts, metrics, missing, head)
+    output = output or RECORDING.with_name(f"ncu_{device.split()[-1].lower()}.json")
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(text, encoding="utf-8")
+    output.write_text(as_json(found), encoding="utf-8")
     seconds = time.monotonic() - started
     print(f"{len(launches)} launches of {device} in {seconds:.0f} s -> {output.name}")
 
@@ -194,25 +218,46 @@ def about(ncu: str) -> dict[str, str]:
     }
 
 
-def as_json(
-    metrics: list[str],
-    missing: list[str],
+def recorded(
+    before: dict[str, Any] | None,
+    chosen: Sequence[Case],
     launches: list[Launch],
     facts: dict[str, dict[str, int]],
+    metrics: list[str],
+    missing: list[str],
     head: dict[str, str],
-) -> str:
-    """One line for each case: its numbers stand in the order of `metrics`."""
-    metrics = [m for m in metrics if m != BY_OPCODE]
-    lines = []
-    for case, launch in zip(cases(), launches, strict=True):
-        entry = {
+) -> dict[str, Any]:
+    """The recording, with new launches among those from before.
+
+    A case's values stand in the order of the metrics. New metrics come behind the others, so that
+    the values of a case from before end where its own did.
+    """
+    top = before or {**head, "missing": [], "metrics": [], "cases": {}}
+    asked = [metric for metric in metrics if metric != BY_OPCODE]
+    order = [*top["metrics"], *(m for m in asked if m not in top["metrics"])]
+    entries = dict(top["cases"])
+    for case, launch in zip(chosen, launches, strict=True):
+        entries[case.name] = {
             "fingerprint": fingerprint(case),
             **facts[case.name],
-            "values": [launch.values.get(metric) for metric in metrics],
+            "values": [launch.values.get(metric) for metric in order],
             "opcodes": launch.opcodes,
         }
-        lines.append(f"  {json.dumps(case.name)}: {json.dumps(entry)}")
-    top = {**head, "missing": missing, "metrics": metrics}
+    names = [case.name for case in cases() if case.name in entries]
+    gone = {*top["missing"], *missing} - set(order)
+    return {
+        **top,
+        "recorded": head["recorded"],
+        "missing": sorted(gone),
+        "metrics": order,
+        "cases": {name: entries[name] for name in names},
+    }
+
+
+def as_json(found: dict[str, Any]) -> str:
+    """One line for each case."""
+    lines = [f"  {json.dumps(n)}: {json.dumps(entry)}" for n, entry in found["cases"].items()]
+    top = {name: value for name, value in found.items() if name != "cases"}
     body = json.dumps(top, indent=1).removesuffix("\n}")
     return f"{body},\n" + ' "cases": {\n' + ",\n".join(lines) + "\n }\n}\n"
 
@@ -222,15 +267,24 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     parser.add_argument("--keep", type=Path, help="a folder for what ncu wrote and printed")
     parser.add_argument("--check", action="store_true", help="compare outputs instead")
+    parser.add_argument(
+        "--only-missing", action="store_true", help="only cases that are not recorded as they are"
+    )
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)  # under ncu
-    parser.add_argument("--only", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--cases", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.launch:
-        launch_all(arguments.launch, arguments.only)
-    elif arguments.check:
-        sys.exit(1 if check() else 0)
+        names = arguments.cases.split(",")
+        launch_all(arguments.launch, [case for case in cases() if case.name in names])
+        return
+    merge = arguments.only_missing
+    chosen = [case for case in cases() if not (merge and is_recorded(case))]
+    if not chosen:
+        raise SystemExit("every case is recorded as it stands")
+    if arguments.check:
+        sys.exit(1 if check(chosen, arguments.keep) else 0)
     else:
-        record(arguments.output, arguments.keep)
+        record(chosen, arguments.output, arguments.keep, merge)
 
 
 if __name__ == "__main__":

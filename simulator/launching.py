@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -10,16 +10,23 @@ from simulator.faults import FaultKind, KernelFault
 from simulator.observing.checks import UninitialisedShared, WritesToConst
 from simulator.observing.counters import Counters, Traffic
 from simulator.observing.counting import Counting
-from simulator.observing.events import Observer
+from simulator.observing.events import Observer, listeners
+from simulator.observing.races import Races
+from simulator.observing.unfinished_copies import UnfinishedCopies
 from simulator.occupancy import THREADS_PER_BLOCK
 from simulator.reading.ptx import Entry
 from simulator.residency import DEVICE, DoesNotFit, blocks_in_a_wave, residency
+from simulator.running.atomics import Turns
 from simulator.running.buffers import AddressMap, Buffer, Pointer
+from simulator.running.deadlocks import NOT_STARTED
 from simulator.running.execution import Execution
 from simulator.running.machine import Machine
 from simulator.running.module_memory import forget_module_memory, place_module_memory
 from simulator.running.printf import Printer
-from simulator.running.wave import GRID_BARRIER, GRID_BARRIER_BYTES, Dimensions, Wave
+from simulator.running.schedule import Schedule
+from simulator.running.wave import GRID_BARRIER, GRID_BARRIER_BYTES, Dimensions, Order, Wave
+from simulator.running.weak_stores import WeakStores
+from simulator.running.writers import Writers
 from simulator.translating.program import Program, program_of
 
 
@@ -30,8 +37,14 @@ class Settings:
     faults    look for what hardware lets slip (what would trap is always found)
     counters  count what the hardware would have moved
     blocks    run these linear block ids only; None: all
-    order     of the blocks
-    seed      of the shuffled order
+    order     of the blocks; of warps that are apart; of the lanes that update one address
+    seed      of the shuffled order, and of whose hidden store lands last
+    warps_apart  some blocks and some warps run ahead, to a barrier or a wait, and others lag
+              behind, as `order` says: a barrier that is missing then gives wrong values
+    weak_stores  a block's plain stores to global memory stay hidden from others until a fence, a
+              release or the end of the kernel. None: where a program's blocks talk to each other
+              (`blocks_talk` in translating/waiting.py)
+    strict    a plain read beside an atomic is a race too, not only a note
     perturb   move approximate results within their documented error
     resident_blocks  how many blocks run together; None: if they may wait for each other, as many
               as the virtual device keeps resident, else as many as run fastest
@@ -44,8 +57,11 @@ class Settings:
     faults: bool = True
     counters: bool = True
     blocks: Sequence[int] | None = None
-    order: Literal["forward", "reversed", "shuffled"] = "forward"
+    order: Order = "forward"
     seed: int = 0
+    warps_apart: bool = False
+    weak_stores: bool | None = None
+    strict: bool = False
     perturb: bool = False
     resident_blocks: int | None = None
     registers: int | None = None
@@ -107,19 +123,29 @@ def launch(
     program = program_of(entry, settings.perturb)
     shared = _shared_bytes(entry, shared_bytes)
     watching = list(observers)
+    ids = _block_ids(grid, settings)
+    races = None
     if settings.faults:
         watching.append(WritesToConst())
+        races = Races(
+            entry, program, grid, block, ids, parameters, variables, addresses, settings.strict
+        )
+        watching.append(races)
+        if program.copies:
+            watching.append(UnfinishedCopies(entry.shared))
         if shared:
-            watching.append(UninitialisedShared())
+            watching.append(UninitialisedShared(entry.shared, races.hold))
     counting = Counting(entry, program) if settings.counters else None
     if counting is not None:
         watching.append(counting)
     printer = Printer()
     notes: dict[int | None, str] = {}  # by line: each thing is worth telling once
-    ids = _block_ids(grid, settings)
     together, why = _together(entry, program, block, shared, settings)
     if settings.cooperative and len(ids) > together:
         raise DoesNotFit(f"a cooperative launch of {len(ids):,} blocks: resident are {why}")
+    hides = program.blocks_talk if settings.weak_stores is None else settings.weak_stores
+    weak = WeakStores(program.granule, settings.seed) if hides else None
+    writers = Writers() if program.asks else None
     with np.errstate(all="ignore"):
         for start in range(0, len(ids), together):
             wave = Wave(
@@ -134,12 +160,22 @@ def launch(
             for observer in watching:
                 observer.wave_started(wave)
             run = Execution(entry, wave, parameters, addresses, variables, watching, printer)
-            machine = Machine(program, run, watching, settings.seconds)
+            run.turns = Turns(wave, settings.order, settings.seed)
+            for shadow in (weak, writers):
+                if shadow is not None:
+                    shadow.wave_started(wave)
+            run.memory.weak, run.memory.writers = weak, writers
+            schedule = Schedule(wave, settings.order, settings.seed, settings.warps_apart)
+            machine = Machine(program, run, watching, settings.seconds, schedule)
             try:
                 machine.finish()
-            except KernelFault as fault:
+                run.copies.finish()
+                for ended in listeners(watching, "wave_ended"):
+                    ended()
+            except KernelFault as raised:
+                fault = raised if races is None else races.rather(raised)
                 fault.output = printer.output
-                if fault.kind is FaultKind.DEADLOCK and len(wave.later):
+                if fault.kind is FaultKind.DEADLOCK and NOT_STARTED in fault.what:
                     fault.expected = f"Who is waited for is resident. Resident are {why}."
                     fault.advice = (
                         "Launch no more blocks than are resident, or let each wait only for those "
@@ -148,9 +184,15 @@ def launch(
                 if fault.kind is FaultKind.TRAP and program.meets_grid and not settings.cooperative:
                     fault.expected = "Blocks that meet in grid().sync() are launched cooperatively."
                     fault.advice = "Load the module with enable_cooperative_groups=True."
+                if weak is not None:
+                    weak.finish()
                 forget_module_memory(entry.outside)
-                raise
-            notes = machine.barriers.notes | notes
+                raise fault from None
+            notes = machine.barriers.notes | run.copies.notes | notes
+    if weak is not None:
+        weak.finish()
+    if races is not None:
+        notes = races.notes | notes
     told = tuple(notes.values())
     if counting is None:
         return Launched(Counters(), output=printer.output, notes=told)

@@ -16,6 +16,8 @@ class LaunchSettings:
     order: str = "forward"
     seed: int = 0
     blocks: Sequence[int] | None = None
+    warps_apart: bool = False
+    weak_stores: bool | None = None
     resident_blocks: int | None = None
     seconds: float = 45.0  # a wave of blocks that runs longer is called endless
 

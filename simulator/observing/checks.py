@@ -3,12 +3,14 @@
 They hear of an access before it takes place, so a fault leaves memory as it was.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from simulator.faults import FaultKind, KernelFault
 from simulator.observing.events import Kind, MemoryEvent, Observer, Space
+from simulator.observing.shared_names import shared_element
 from simulator.running.buffers import Buffer
 from simulator.running.wave import Wave
 
@@ -35,7 +37,15 @@ class WritesToConst(Observer):
 
 
 class UninitialisedShared(Observer):
-    """A read of shared memory that no thread of the block has written."""
+    """A read of shared memory that no thread of the block has written.
+
+    arrays  the `__shared__` variables and their offsets
+    tell    takes the fault and the lane: whoever looks for races knows first whether it is one
+    """
+
+    def __init__(self, arrays: dict[str, int], tell: Callable[[KernelFault, int], None]) -> None:
+        self._arrays = arrays
+        self._tell = tell
 
     def wave_started(self, wave: Wave) -> None:
         self.wave = wave
@@ -72,15 +82,16 @@ class UninitialisedShared(Observer):
             lane = int(lanes.indices()[np.argmax(missing)])
             place = wave.place(lane)
             byte = int(event.addresses.offsets()[np.argmax(missing)]) + event.offset
-            raise KernelFault(
+            where = shared_element(self._arrays, byte, event.access)
+            fault = KernelFault(
                 FaultKind.UNINITIALISED_READ,
-                f"{place} reads byte {byte} of its block's shared memory, "
-                "which no thread has written",
+                f"{place} reads {where}, which no thread of its block has written",
                 line=event.access.instruction.line,
                 expected="Shared memory holds whatever the last block left: write before reading.",
                 advice="Write this element first, and let a barrier stand between write and read.",
                 place=place,
             )
+            self._tell(fault, lane)
 
 
 _ALL_WRITTEN = 0x0101_0101_0101_0101  # marks of 8 bytes

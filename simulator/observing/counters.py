@@ -29,7 +29,8 @@ class Counters:
     same word of a warp's lanes side by side. Its best is none: registers would have cost nothing.
 
     *Loads in flight.* `load_waits` says how often a warp came to an instruction that needs the
-    result of a global load still under way; the wait lasts until every load under way has come.
+    result of a global load still under way, or waits for copies (cp.async) that are; the wait lasts
+    until everything under way has come.
     """
 
     blocks: int = 0
@@ -41,13 +42,16 @@ class Counters:
     fma_instructions: int = 0  # add, subtract, multiply, fma, divide: float32 and narrower
     double_instructions: int = 0  # the same in float64
     special_instructions: int = 0  # roots, reciprocals, exponential, logarithm, sine
+    tensor_instructions: int = 0  # products of matrices
     convert_instructions: int = 0  # from one type to another
     move_instructions: int = 0  # register to register, and reading a parameter
     memory_instructions: int = 0  # loads, stores and atomics, in every space
     exchange_instructions: int = 0  # shuffles, votes, matches, reductions over a warp
     control_instructions: int = 0  # branches, returns, barriers, fences
-    # By thread: 1 for an operation, 2 for fma, each twice where two halves are packed in a word.
+    # By thread: 1 for an operation, 2 for fma, each twice where two halves are packed in a word; of
+    # a product of matrices the thread's share of 2 m n k.
     float_operations: int = 0
+    mma: int = 0  # tensor-core instructions as hardware issues them, by warp
     branches: int = 0  # conditional branches, by warp
     divergent_branches: int = 0  # of those: the warp's lanes went both ways
     barriers: int = 0  # of the block, by warp
@@ -85,6 +89,13 @@ class Counters:
     shared_store_requests: int = 0
     shared_store_wavefronts: int = 0
     shared_store_conflicts: int = 0
+    # cp.async: not among the loads and stores above. `copy_counters.py` says what is counted.
+    async_copy_requests: int = 0
+    async_copy_sectors: int = 0
+    async_copy_bytes: int = 0
+    async_copy_ideal_sectors: int = 0
+    async_copy_wavefronts: int = 0
+    async_copy_conflicts: int = 0
 
     def __add__(self, other: "Counters") -> "Counters":
         return total((self, other))
@@ -104,6 +115,10 @@ class Counters:
         return _ratio(self.global_load_bytes, 32 * self.global_load_sectors)
 
     @property
+    def async_copy_efficiency(self) -> float:
+        return _ratio(self.async_copy_bytes, 32 * self.async_copy_sectors)
+
+    @property
     def global_store_efficiency(self) -> float:
         return _ratio(self.global_store_bytes, 32 * self.global_store_sectors)
 
@@ -119,12 +134,12 @@ class Counters:
 
     @property
     def loads_in_flight(self) -> float:
-        """Global loads that a warp waits for at a time; of a whole kernel, not of a line.
+        """Global loads and copies that a warp waits for at a time; of a kernel, not of a line.
 
         1.0 is one load after another. PTX's order is counted: the GPU's assembler may still move
         loads up, so that hardware has as many in flight or more.
         """
-        return _ratio(self.global_load_requests, self.load_waits)
+        return _ratio(self.global_load_requests + self.async_copy_requests, self.load_waits)
 
 
 NAMES = tuple(field.name for field in fields(Counters))

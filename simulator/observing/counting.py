@@ -5,10 +5,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.observing import memory_counters
+from simulator.observing import copy_counters, memory_counters
 from simulator.observing.address_rows import all_in_row
 from simulator.observing.counters import Counters, Traffic, total
-from simulator.observing.events import Kind, MemoryEvent, Observer, Space
+from simulator.observing.events import Copy, Kind, MemoryEvent, Observer, Space
 from simulator.observing.footprint import Footprint
 from simulator.observing.hottest import UpdateCounts
 from simulator.observing.instruction_classes import Share, shares
@@ -62,6 +62,9 @@ class Counting(Observer):
             some = np.logical_or.reduceat(taken, starts)
             both = some & ~np.logical_and.reduceat(taken, starts)
         self._of(instruction).divergent_branches += int(np.count_nonzero(both))
+
+    def copy_started(self, copy: Copy) -> None:
+        copy_counters.count(copy, self._of(copy.reading.access.instruction))
 
     def memory_accessed(self, event: MemoryEvent) -> None:
         memory_counters.count(event, self._of(event.access.instruction))

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from simulator.instructions.opcodes import operation
 from simulator.instructions.rows import Operation, Unit, UnknownInstruction
+from simulator.instructions.tensor_opcodes import is_product, product
 from simulator.reading.operands import destinations
 from simulator.reading.ptx import Instruction
+from simulator.running.lanes import WARP
 from simulator.translating.control_flow import meets_block
 from simulator.types import FLOATS, HALVES
 
@@ -19,14 +21,17 @@ _MOVE, _MEMORY = "move_instructions", "memory_instructions"
 _EXCHANGE, _CONTROL = "exchange_instructions", "control_instructions"
 _FMA, _INTEGER = "fma_instructions", "integer_instructions"
 _DOUBLE, _SPECIAL = "double_instructions", "special_instructions"
+_TENSOR = "tensor_instructions"
 _REAL = FLOATS | HALVES
 
 _WITHOUT_ROW = {
     _MOVE: "mov cvta isspacep mapa getctarank createpolicy",
-    _MEMORY: "ld ldu st atom red cp prefetch prefetchu discard applypriority ldmatrix stmatrix",
+    _MEMORY: "ld ldu st atom red cp prefetch prefetchu discard applypriority ldmatrix wmma",
+    _TENSOR: "mma",
     _EXCHANGE: "shfl vote match redux activemask elect movmatrix",
     _CONTROL: "bra brx ret exit call trap brkpt bar barrier mbarrier membar fence nanosleep",
 }
+_OF_GROUPS = frozenset(("commit_group", "wait_group", "wait_all"))  # they copy nothing
 CLASS_OF = {word: name for name, words in _WITHOUT_ROW.items() for word in words.split()}
 _TWO_OPERATIONS = frozenset(("fma", "mad"))
 
@@ -36,6 +41,10 @@ def class_of(instruction: Instruction) -> str:
     parts = instruction.parts
     if is_move(instruction):
         return _MOVE
+    if is_product(instruction):
+        return _TENSOR
+    if parts[:2] == ("cp", "async") and parts[2] in _OF_GROUPS:
+        return _CONTROL
     found = CLASS_OF.get(parts[0])
     if found is not None:
         return found
@@ -58,6 +67,8 @@ def is_move(instruction: Instruction) -> bool:
 
 def float_operations(instruction: Instruction) -> int:
     """Floating-point operations of each lane; to compare, choose, negate or convert is none."""
+    if is_product(instruction):
+        return product(instruction).float_operations // WARP
     if class_of(instruction) not in (_FMA, _DOUBLE, _SPECIAL):
         return 0
     packed = 2 if _row(instruction).operands[0].endswith("x2") else 1
@@ -89,6 +100,8 @@ def shares(instructions: tuple[Instruction, ...]) -> Iterator[Share]:
         amounts = {(line, name, False): 1 for name in names}
         amounts[line, "thread_instructions", True] = 1
         amounts[line, "float_operations", True] = float_operations(instruction)
+        if is_product(instruction):
+            amounts[line, "mma", False] = product(instruction).issued
         for key, amount in amounts.items():
             sums[key] = sums.get(key, 0) + amount
     for (line, counter, by_lane), amount in sums.items():

@@ -6,6 +6,10 @@ So loads issued side by side cost one wait, a chain of loads one for each, and a
 ahead is under way across the turn. A move passes the register on and waits for nothing: to the
 hardware it is a new name.
 
+A copy (cp.async) is under way likewise, until a wait for its group: wait_group N waits if more than
+N groups have been committed behind one that is still under way, and once that has come, so have
+the others.
+
 What a basic block does to the pending registers depends on the code alone. It is worked out once
 for each block and each set of registers pending at its start; at run time a warp's state is one
 number, and the whole wave's too, as long as its warps agree.
@@ -34,6 +38,15 @@ class _Kind(Enum):
     LOAD = auto()
     MOVE = auto()
     USE = auto()
+    COPY = auto()
+    COMMIT = auto()
+    WAIT = auto()
+
+
+_COPYING = frozenset((_Kind.COPY, _Kind.COMMIT, _Kind.WAIT))
+_KIND_OF = {"commit_group": _Kind.COMMIT, "wait_group": _Kind.WAIT, "wait_all": _Kind.WAIT}
+_COPIES = "cp.async"  # followed by the number of commits since, among the pending registers
+_ALL = -1  # wait_all: also for what was not committed
 
 
 class _Step(NamedTuple):
@@ -43,6 +56,7 @@ class _Step(NamedTuple):
     line: int
     read: Registers
     written: Registers
+    left: int = _ALL  # groups that a wait lets go on
 
 
 @dataclass(slots=True)
@@ -63,7 +77,11 @@ class WaitTable:
         self._steps = []  # by basic block: the instructions that matter
         for block in program.basic_blocks:
             some = steps[block.first : block.end]
-            self._steps.append([step for step in some if (step.read | step.written) & ever])
+            self._steps.append(
+                [s for s in some if (s.read | s.written) & ever or s.kind in _COPYING]
+            )
+        # More commits than any wait lets go on are as good as one more.
+        self._oldest = 2 + max((s.left for s in steps if s.kind is _Kind.WAIT), default=0)
         self.matters = [bool(steps) for steps in self._steps]
         self.start = _State(0, frozenset())
         self.by_number = [self.start]
@@ -73,7 +91,7 @@ class WaitTable:
         """(the state behind basic block `number`, the lines at which it waits)."""
         found = state.next.get(number)
         if found is None:
-            pending, waits = _run(self._steps[number], state.pending)
+            pending, waits = _run(self._steps[number], state.pending, self._oldest)
             found = state.next[number] = self._state(pending), waits
         return found
 
@@ -91,13 +109,17 @@ def _step(entry: Entry, instruction: Instruction) -> _Step:
         read.add(instruction.guard.register)
     parts = instruction.parts
     kind = _Kind.USE
-    if parts[0] in ("ld", "ldu") and not _NEAR & set(parts):
+    loads = parts[0] in ("ld", "ldu") or parts[:2] == ("wmma", "load")
+    if loads and not _NEAR & set(parts):
         kind = _Kind.LOAD
+    elif parts[:2] == ("cp", "async"):
+        kind = _KIND_OF.get(parts[2], _Kind.COPY)
     elif is_move(instruction):
         kind = _Kind.MOVE
     function = entry.scope_of(instruction).name  # each has registers of its own
-    own = (frozenset(f"{function} {name}" for name in names) for names in (read, written))
-    return _Step(kind, instruction.line, *own)
+    read, written = ({f"{function} {name}" for name in names} for names in (read, written))
+    left = int(instruction.operands[0], 0) if "wait_group" in parts else _ALL
+    return _Step(kind, instruction.line, frozenset(read), frozenset(written), left)
 
 
 def _ever_pending(steps: list[_Step]) -> Registers:
@@ -112,7 +134,7 @@ def _ever_pending(steps: list[_Step]) -> Registers:
     return frozenset(found)
 
 
-def _run(steps: list[_Step], pending: Registers) -> tuple[Registers, tuple[int, ...]]:
+def _run(steps: list[_Step], pending: Registers, oldest: int) -> tuple[Registers, tuple[int, ...]]:
     """(the registers pending afterwards, the lines at which a wait came).
 
     A pending register that is written stays pending: it may be another lane of the warp that
@@ -120,12 +142,29 @@ def _run(steps: list[_Step], pending: Registers) -> tuple[Registers, tuple[int, 
     """
     waits = []
     for step in steps:
-        if step.kind is not _Kind.MOVE and step.read & pending:
+        needed = step.kind is not _Kind.MOVE and bool(step.read & pending)
+        if step.kind is _Kind.WAIT:
+            needed = any(_commits(name) > step.left for name in pending)
+        if needed:
             waits.append(step.line)
             pending = frozenset()
         if step.kind is _Kind.LOAD or (step.kind is _Kind.MOVE and step.read & pending):
             pending |= step.written
+        elif step.kind is _Kind.COPY:
+            pending |= {f"{_COPIES} 0"}
+        elif step.kind is _Kind.COMMIT:
+            ages = {name: _commits(name) for name in pending}
+            pending = frozenset(
+                f"{_COPIES} {min(age + 1, oldest)}" if age > _ALL else name
+                for name, age in ages.items()
+            )
     return pending, tuple(waits)
+
+
+def _commits(name: str) -> int:
+    """How many groups were committed since copies under way were started; of a register, _ALL."""
+    word, _, count = name.partition(" ")
+    return int(count) if word == _COPIES else _ALL
 
 
 _TABLES: WeakKeyDictionary[Program, WaitTable] = WeakKeyDictionary()

@@ -6,9 +6,11 @@ in a loop or at another constant offset, cost a look-up.
 
 from functools import cache, partial
 
+import numpy as np
+
 from simulator.observing.address_rows import Question, rows_of, summed
 from simulator.observing.counters import Counters
-from simulator.observing.events import Kind, MemoryEvent, Space
+from simulator.observing.events import Access, Kind, MemoryEvent, Space
 from simulator.observing.requests import (
     BANKS,
     LANES_OF_A_SECTOR,
@@ -51,6 +53,8 @@ def _about_wide_loads(width: int) -> Question:
 def count(event: MemoryEvent, counters: Counters) -> None:
     """Add a memory instruction, executed by some lanes, to the counters of that instruction."""
     access = event.access
+    if access.copies:  # counted when it started
+        return
     name = _NAMES.get((access.space, access.kind))
     if name is None:  # constant memory
         return
@@ -65,14 +69,14 @@ def count(event: MemoryEvent, counters: Counters) -> None:
 
 
 def _global(event: MemoryEvent, counters: Counters, name: str) -> None:
-    moved, useful, ideal = _sectors(event)
+    moved, useful, ideal = sectors(event)
     counters.add(f"{name}_requests", event.lanes.warps)
     counters.add(f"{name}_sectors", moved)
     counters.add(f"{name}_bytes", useful)
     counters.add(f"{name}_ideal_sectors", ideal)
 
 
-def _sectors(event: MemoryEvent) -> tuple[int, ...]:
+def sectors(event: MemoryEvent) -> tuple[int, ...]:
     """(sectors, useful bytes, ideal sectors) of all its requests."""
     addresses, size, requests = event.addresses, event.access.bytes, event.lanes.warps
     if addresses.uniform:
@@ -87,13 +91,20 @@ def _sectors(event: MemoryEvent) -> tuple[int, ...]:
 
 
 def _shared(event: MemoryEvent, counters: Counters, name: str) -> None:
-    if event.access.kind is Kind.LOAD and event.access.bytes > WORD:
+    access = event.access
+    if access.kind is Kind.LOAD and access.bytes > WORD and not _loads_tiles(access):
         passes, best = _of_wide_loads(event)
     else:
         passes, best = _wavefronts(event)
     counters.add(f"{name}_requests", event.lanes.warps)
     counters.add(f"{name}_wavefronts", passes)
     counters.add(f"{name}_conflicts", passes - best)
+
+
+def _loads_tiles(access: Access) -> bool:
+    """By rows of 16 bytes, 8 rows together always, whoever shares one: ldmatrix, and wmma by it."""
+    parts = access.instruction.parts
+    return parts[0] == "ldmatrix" or (parts[0] == "wmma" and access.element == np.uint32)
 
 
 def _wavefronts(event: MemoryEvent) -> tuple[int, int]:
@@ -156,7 +167,7 @@ def _atomic(event: MemoryEvent, counters: Counters, name: str) -> None:
     counters.atomic_turns += _turns(event)
     counters.add(f"{name}_requests", requests)
     if event.access.space is Space.GLOBAL:
-        counters.global_atomic_sectors += _sectors(event)[0]
+        counters.global_atomic_sectors += sectors(event)[0]
     else:
         counters.shared_atomic_turns += _shared_turns(event)
 

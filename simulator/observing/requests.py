@@ -9,6 +9,8 @@ aligned to its size, so that none crosses a sector:
                          at best lanes served together need one pass, and none if no lane is there
   wide_loads             of more than 4 bytes a lane serve twice as many lanes at once where each
                          lane shares its address with its neighbour, or with its next but one
+  copied_passes          a copy from L1 takes as many passes as lanes want one of the banks of one
+                         lane, that lane included, to read or to write
   most_equal             atomic updates of one address take turns
   most_on_a_bank         in shared memory those of one bank do, of one word or of several
   local_sectors          local memory lies word by word, the same word of 8 lanes in one sector
@@ -23,6 +25,7 @@ from simulator.observing.address_rows import Answers, Array, all_in_row, count_i
 from simulator.running.lanes import WARP, Lanes
 
 SECTOR = 32  # bytes
+LINE = 128  # bytes of a cache
 WORD = 4  # bytes that a bank of shared memory gives in a pass
 BANKS = 32
 LANES_OF_A_SECTOR = SECTOR // WORD  # of local memory
@@ -35,8 +38,8 @@ def sectors_and_bytes(rows: Array, size: int) -> Answers:
     size  bytes for each lane
     """
     ordered = np.sort(rows, axis=1)
-    bytes_ = count_in_row(_first_of_its_kind(ordered)) * size
-    sectors = count_in_row(_first_of_its_kind(ordered >> _SECTOR_SHIFT))
+    bytes_ = count_in_row(first_of_its_kind(ordered)) * size
+    sectors = count_in_row(first_of_its_kind(ordered >> _SECTOR_SHIFT))
     return sectors, bytes_, -(-bytes_ // SECTOR)
 
 
@@ -56,7 +59,7 @@ def wavefronts(rows: Array, width: int) -> Answers:
         more = np.arange(width // WORD, dtype=words.dtype)
         words = (words[:, :, None] + more).reshape(len(rows), -1)
     ordered = np.sort(words, axis=1)
-    return (_most_on_a_bank(ordered, _first_of_its_kind(ordered)),)
+    return (_most_on_a_bank(ordered, first_of_its_kind(ordered)),)
 
 
 def wide_loads(rows: Array, width: int, here: NDArray[np.bool_] | None = None) -> Answers:
@@ -99,9 +102,34 @@ def _in_pairs(rows: Array, here: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
     return found
 
 
+def copied_passes(
+    sources: Array,
+    destinations: Array,
+    width: int,
+    here: NDArray[np.bool_] | None = None,
+    reads: NDArray[np.bool_] | None = None,
+) -> NDArray[np.int64]:
+    """[rows] passes of copies from L1 into shared memory; rows of lanes served together.
+
+    width  bytes for each lane
+    here   [rows, lanes] which lanes are there; None: all
+    reads  [rows, lanes] which of them read anything; None: all
+    """
+    together = lanes_served_together(width)
+    begins, ends = ((rows // width) % together for rows in (sources, destinations))
+    in_the_way = begins[:, :, None] == begins[:, None, :]
+    if reads is not None:
+        in_the_way &= reads[:, :, None] & reads[:, None, :]
+    in_the_way |= ends[:, :, None] == ends[:, None, :]
+    if here is not None:
+        in_the_way &= here[:, :, None] & here[:, None, :]
+    passes: NDArray[np.int64] = np.count_nonzero(in_the_way, axis=2).max(axis=1)
+    return passes
+
+
 def local_sectors(rows: Array) -> Answers:
     """[rows] different words; rows of the lanes whose words lie in one sector."""
-    return (count_in_row(_first_of_its_kind(np.sort(rows >> _WORD_SHIFT, axis=1))),)
+    return (count_in_row(first_of_its_kind(np.sort(rows >> _WORD_SHIFT, axis=1))),)
 
 
 def most_equal(rows: Array, here: NDArray[np.bool_] | None = None) -> Answers:
@@ -112,7 +140,7 @@ def most_equal(rows: Array, here: NDArray[np.bool_] | None = None) -> Answers:
     if here is not None:  # a value of its own for each lane that is not there
         own = rows.min() - 1 - np.arange(rows.shape[1], dtype=rows.dtype)
         rows = np.where(here, rows, own)
-    new = _first_of_its_kind(np.sort(rows, axis=1))
+    new = first_of_its_kind(np.sort(rows, axis=1))
     begins = np.flatnonzero(new)  # of stretches of equal values, row by row
     lengths = np.empty_like(begins)
     np.subtract(begins[1:], begins[:-1], out=lengths[:-1])
@@ -145,7 +173,7 @@ def present(lanes: Lanes, size: int) -> NDArray[np.bool_] | None:
     return found
 
 
-def _first_of_its_kind(ordered: Array) -> NDArray[np.bool_]:
+def first_of_its_kind(ordered: Array) -> NDArray[np.bool_]:
     """[rows, lanes] in sorted rows: whether a value differs from the one before it."""
     new = np.ones(ordered.shape, bool)
     np.not_equal(ordered[:, 1:], ordered[:, :-1], out=new[:, 1:])

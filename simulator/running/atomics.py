@@ -1,7 +1,7 @@
 """Atomic updates: every lane's operation applied to memory one after another.
 
-Lanes that hit one address take turns in lane order. PTX leaves the order open, so a kernel
-must not rest on it.
+Lanes that hit one address take turns: in lane order, or as `Turns` says. PTX leaves the order open,
+so a kernel must not rest on it.
 """
 
 from collections.abc import Callable
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from simulator.instructions.float_arithmetic import canonical
 from simulator.instructions.half_arithmetic import in_half
+from simulator.running.lanes import Lanes
+from simulator.running.wave import Order, Wave
 
 Values = NDArray[Any]
 
@@ -82,6 +84,52 @@ _UNORDERED = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
+
+
+class Turns:
+    """The order in which the lanes of one atomic instruction update an address.
+
+    Sums of floats depend on it, and so do the old values that each lane gets. "forward" is that of
+    the lanes, "reversed" goes down through the threads of each block, "shuffled" is drawn from the
+    seed, anew for each instruction.
+    """
+
+    def __init__(self, wave: Wave, order: Order = "forward", seed: int = 0) -> None:
+        self._wave = wave
+        self._order = order
+        self._random = np.random.default_rng((seed, int(wave.blocks[0])))
+
+    def of(self, lanes: Lanes) -> NDArray[np.intp] | None:
+        """[count] places in the set, who is first at the front; None: as they stand."""
+        if self._order == "forward" or lanes.count < 2:
+            return None
+        if self._order == "shuffled":
+            return self._random.permutation(lanes.count)
+        index = lanes.indices()
+        slot = self._wave.slot[index]
+        return np.argsort(slot * self._wave.padded - self._wave.thread[index], kind="stable")
+
+
+def update_in_turn(
+    memory: NDArray[Any],
+    index: Any,
+    operation: str,
+    values: tuple[Any, ...],
+    turns: NDArray[np.intp] | None,
+    count: int,
+    old: bool,
+) -> tuple[Values | None, bool]:
+    """`update` of lanes whose turns come in another order than theirs."""
+    if turns is None or (not old and operation in _UNORDERED and memory.dtype.kind in "iu"):
+        return update(memory, index, operation, values, count, old)
+    places = np.broadcast_to(np.asarray(index), (count,))[turns]
+    operands = tuple(v if v.ndim == 0 else v[turns] for v in values)
+    seen, changed = update(memory, places, operation, operands, count, old)
+    if seen is None:
+        return None, changed
+    before = np.empty_like(seen)
+    before[turns] = seen
+    return before, changed
 
 
 def update(

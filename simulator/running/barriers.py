@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.faults import FaultKind, KernelFault, short
+from simulator.observing.events import Observer, listeners
 from simulator.reading.ptx import Instruction
 from simulator.reading.variables import integer
 from simulator.running.frames import Point
-from simulator.running.lanes import Lanes, merge
+from simulator.running.lanes import WARP, Lanes, merge
 from simulator.running.registers import Registers
 from simulator.running.wave import Wave
 from simulator.translating.program import Program
@@ -49,9 +50,11 @@ class Barriers:
     notes    what is worth knowing and no fault, by line
     """
 
-    def __init__(self, program: Program, wave: Wave) -> None:
+    def __init__(self, program: Program, wave: Wave, observers: list[Observer]) -> None:
         self.program = program
         self.wave = wave
+        self._arrived = listeners(observers, "barrier_arrived")
+        self._passed = listeners(observers, "barrier_passed")
         self.waiting: dict[_Key, list[tuple[Point, Lanes]]] = {}
         self.ahead: dict[_Key, list[Lanes]] = {}
         self.notes: dict[int | None, str] = {}
@@ -62,18 +65,40 @@ class Barriers:
         operands = instruction.operands[1:-1] if reduces(instruction) else instruction.operands
         alone = lanes.index is None and not self.waiting and len(operands) < 2
         if alone and all(registers.is_uniform(operand) for operand in operands):
+            if self._passed:
+                barrier = int(_value(operands[0], registers, lanes)) if operands else 0
+                for tell in self._passed:
+                    tell(barrier, lanes, None, [])
             return [(point, lanes)]
         released: list[tuple[Point, Lanes]] = []
         for barrier, count, some in _named(operands, registers, lanes):
             placed = not count and _names_place(instruction)
             key = (barrier, count, point if placed else ())
-            if _goes_on(instruction):
-                self.ahead.setdefault(key, []).append(some)
-                released.append((point, some))
-            else:
-                self.waiting.setdefault(key, []).append((point, some))
-            released += self._release(key)
+            for party in self._one_by_one(key, some):
+                if _goes_on(instruction):
+                    for tell in self._arrived:
+                        tell(barrier, party)
+                    self.ahead.setdefault(key, []).append(party)
+                    released.append((point, party))
+                else:
+                    self.waiting.setdefault(key, []).append((point, party))
+                released += self._release(key)
         return released
+
+    def _one_by_one(self, key: _Key, lanes: Lanes) -> list[Lanes]:
+        """Parts of the lanes that come one after another.
+
+        A barrier that counts its threads lets them go as soon as so many are there. If more come
+        at once, they come warp by warp.
+        """
+        there = [some for _, some in self.waiting.get(key, [])] + self.ahead.get(key, [])
+        if not key[1] or (self._by_block([*there, lanes]) <= key[1]).all():
+            return [lanes]
+        warps = lanes.warp_numbers()
+        blocks = warps // (self.wave.padded // WARP)
+        turn = np.arange(len(warps)) - np.searchsorted(blocks, blocks)
+        of_lanes = np.repeat(turn, np.diff([*lanes.starts().tolist(), lanes.count]))
+        return [lanes.select(of_lanes == k) for k in range(int(turn.max()) + 1)]
 
     def recheck(self) -> list[tuple[Point, Lanes]]:
         """Some threads returned: others may be waiting for nobody now."""
@@ -92,7 +117,11 @@ class Barriers:
         # Who has gone on and returned since has come all the same.
         able = live + self._by_block([lanes.select(~self._alive(lanes)) for lanes in ahead])
         expected = able if not key[1] else np.minimum(key[1], able)
+        if key[1] > self.wave.padded:
+            expected = np.full_like(able, key[1])  # more threads than a block has
         complete = (arrived >= expected) & (arrived > 0)
+        if self._passed and waiting and complete.any():
+            self._tell(key, complete, [lanes for _, lanes in waiting], ahead)
         left = [lanes.select(~complete[self.wave.slot[lanes.indices()]]) for lanes in ahead]
         if left := [lanes for lanes in left if lanes.count]:
             self.ahead[key] = left
@@ -115,6 +144,20 @@ class Barriers:
                 rest.append((point, held))
         self._keep(key, rest)
         return [(point, merge(sets)) for point, sets in released.items()]
+
+    def _tell(
+        self, key: _Key, complete: NDArray[np.bool_], waiting: list[Lanes], ahead: list[Lanes]
+    ) -> None:
+        """Tell who has met in the blocks [blocks] that are complete."""
+        # A barrier that counts its threads has counted none that had returned.
+        everybody = self.wave.threads if key[1] else self.wave.live
+        whole = complete & (self._by_block(waiting) >= everybody)
+        met = merge(waiting)
+        if not complete.all():
+            met = met.select(complete[self.wave.slot[met.indices()]])
+            ahead = [lanes.select(complete[self.wave.slot[lanes.indices()]]) for lanes in ahead]
+        for tell in self._passed:
+            tell(key[0], met, whole, ahead)
 
     def _keep(self, key: _Key, waiting: list[tuple[Point, Lanes]]) -> None:
         if waiting:

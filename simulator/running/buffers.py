@@ -6,6 +6,7 @@ allocations are, whatever the host gave.
 """
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,10 @@ class AddressMap:
         self._lasting[number] = buffer
         return _address(number)
 
+    def everything(self) -> list[Buffer]:
+        """All global memory that the launch can reach."""
+        return [*self.buffers, *self._lasting.values()]
+
     def find(self, address: int) -> tuple[Buffer, int] | None:
         """The buffer in whose region an address lies, and its base; None: a wild address."""
         number = (address >> REGION_BITS) - 1
@@ -105,3 +110,14 @@ def _address(number: int) -> int:
 def lasting_region(place: int) -> int:
     """The upper bits of all addresses of the module's own array at a place: see `lasting`."""
     return _address(MAXIMUM_BUFFERS + place) >> REGION_BITS
+
+
+@cache
+def keep_freed_pages() -> None:
+    """Ask the C library to keep what is freed for the next allocation.
+
+    A wave allocates and frees arrays of some 100 KB at every instruction. glibc's malloc gives such
+    back to the operating system, and each then costs its page faults again, until it has seen one
+    larger array freed (mallopt(3), M_MMAP_THRESHOLD; up to 32 MiB). This one is never touched.
+    """
+    np.empty(31 << 20, np.uint8)

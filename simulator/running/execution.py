@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from simulator.faults import FaultKind, KernelFault
-from simulator.observing.events import Access, Observer, Space
+from simulator.observing.events import Access, Observer, Space, listeners
 from simulator.reading.ptx import Entry
 from simulator.running import warp
-from simulator.running.atomics import update
+from simulator.running.asynchronous_copies import AsynchronousCopies
+from simulator.running.atomics import Turns, update_in_turn
 from simulator.running.buffers import AddressMap, Buffer
 from simulator.running.lanes import Lanes
 from simulator.running.meeting import check_meeting, reads_beyond_mask, sources_left_out
@@ -16,9 +17,10 @@ from simulator.running.memory import Memory
 from simulator.running.printf import Printer, text_at
 from simulator.running.registers import Registers
 from simulator.running.wave import CLOCKS, GRID_BARRIER, GRID_WORKSPACE, Wave, special_type
+from simulator.running.weak_stores import fences_device
 from simulator.types import DTYPES
 
-_CYCLES = 100  # between two looks at a clock: time is not modelled, but it passes
+CYCLES = 100  # between two looks at a clock: time is not modelled, but it passes
 
 
 class Execution:
@@ -34,18 +36,31 @@ class Execution:
         observers: list[Observer],
         printer: Printer,
     ) -> None:
+        self.entry = entry
         self.instructions = entry.instructions
         for function in entry.functions:
             self.instructions += function.instructions
         self.wave = wave
         self.memory = Memory(wave, addresses, observers)
+        self.copies = AsynchronousCopies(wave, self.memory, observers)
         self.registers = Registers(wave.size, self.memory.cache)
+        self.turns = Turns(wave)  # of the lanes of an atomic
         self._parameters = parameters
         self._values: dict[tuple[str, int, str], Any] = {}
         self._variables = variables
         self._addresses = addresses
         self._printer = printer
         self._clock = 0
+        self.cycles = CYCLES
+        self._updated = listeners(observers, "updated")
+        self._fenced = listeners(observers, "fenced")
+        self._warp_met = listeners(observers, "warp_met")
+
+    def of_wave(self, wave: Wave) -> "Execution":
+        """Another wave of the same launch, of which nobody is told."""
+        return Execution(
+            self.entry, wave, self._parameters, self._addresses, self._variables, [], Printer()
+        )
 
     # ---- values
 
@@ -59,8 +74,9 @@ class Execution:
 
     def special(self, name: str, lanes: Lanes) -> Any:
         if name in CLOCKS:
-            self._clock += _CYCLES
-            return DTYPES[special_type(name)].type(self._clock & 0xFFFF_FFFF)
+            self._clock += self.cycles
+            bits = 32 if special_type(name) == "u32" else 64
+            return DTYPES[special_type(name)].type(self._clock & (1 << bits) - 1)
         if name in GRID_WORKSPACE:
             return self._grid_workspace(name)
         value = self.wave.special(name)
@@ -110,12 +126,39 @@ class Execution:
                 if wanted:
                     old[mask] = got
             return old
-        memory, index, space = self.memory.elements(access, base, offset, lanes)
-        if operation == "add" and space is Space.GLOBAL and access.element == np.float32:
+        memory, index, event = self.memory.elements(access, base, offset, lanes)
+        flushed = event.access.space is Space.GLOBAL and access.element == np.float32
+        if operation == "add" and flushed:
             operation = "add flushed"
-        before, changed = update(memory, index, operation, values, count, wanted)
+        writers = self.memory.writers
+        then = None if writers is None else memory[index]
+        turns = self.turns.of(lanes)
+        before, changed = update_in_turn(memory, index, operation, values, turns, count, wanted)
         self.memory.changes += changed
+        wrote = before == values[0] if operation == "cas" else None
+        for tell in self._updated:
+            tell(event, wrote, turns)
+        if writers is not None and changed:
+            bits = f"u{access.element.itemsize}"
+            differs = np.asarray(then).view(bits) != np.asarray(memory[index]).view(bits)
+            if wrote is not None:
+                differs = differs & wrote
+            writers.wrote(event, np.broadcast_to(differs, (count,)))
         return before
+
+    def fence(self, number: int, lanes: Lanes, guard: Any) -> None:
+        """membar, fence: who executes it has handed on what it stored before."""
+        if guard is not None:
+            lanes = lanes.select(np.broadcast_to(guard, (lanes.count,)))
+        instruction, weak = self.instructions[number], self.memory.weak
+        for tell in self._fenced:
+            tell(instruction, lanes)
+        if weak is None:
+            return
+        if fences_device(instruction):
+            self.memory.changes += weak.fence(lanes)
+        else:
+            weak.tell_block(lanes)
 
     # ---- the warp
 
@@ -124,6 +167,10 @@ class Execution:
     def meet(self, number: int, mask: Any, lanes: Lanes) -> None:
         """bar.warp.sync: a rendezvous and nothing else."""
         check_meeting(self.wave, self.instructions[number], mask, lanes)
+        for tell in self._warp_met:
+            tell(self.instructions[number], mask, lanes)
+        if self.memory.weak is not None:
+            self.memory.weak.tell_block(lanes)
 
     def shuffle(
         self, number: int, mode: str, value: Any, b: Any, c: Any, mask: Any, lanes: Lanes

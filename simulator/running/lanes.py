@@ -17,10 +17,12 @@ class Lanes:
     """Some lanes of a wave, in rising order.
 
     index  intp [count], or None for all lanes of the wave
+    group  of lanes that run apart from all others (`schedule.py`), counted from 1; 0: of none, or
+           of several
     """
 
     __slots__ = (
-        "index", "count", "whole", "memo", "parent", "depth",
+        "index", "count", "whole", "memo", "parent", "depth", "group",
         "_groups", "_complete", "_rows", "_starts",
     )  # fmt: skip
 
@@ -34,6 +36,7 @@ class Lanes:
         # or a long loop that lanes leave one by one would keep every set that it ever had.
         self.depth: int = parent.depth + 1 if parent is not None and parent.depth < _DEEPEST else 0
         self.parent = parent if self.depth else None
+        self.group: int = parent.group if parent is not None else 0
         self.memo: dict[Any, Any] = {}  # what warp instructions worked out about this set
         self._groups: dict[int, int] = {}
         self._complete: dict[int, bool] = {}
@@ -147,8 +150,12 @@ def merge(sets: list[Lanes]) -> Lanes:
         mask = np.zeros(whole, bool)
         for s in sets:
             mask[s.index] = True
-        return Lanes(np.flatnonzero(mask), whole)
-    return Lanes(np.sort(np.concatenate([s.indices() for s in sets])), whole)
+        merged = Lanes(np.flatnonzero(mask), whole)
+    else:
+        merged = Lanes(np.sort(np.concatenate([s.indices() for s in sets])), whole)
+    if all(s.group == sets[0].group for s in sets):
+        merged.group = sets[0].group
+    return merged
 
 
 def _descends(lanes: Lanes, ancestor: Lanes) -> bool:

@@ -1,4 +1,4 @@
-"""Runs one wave: always the lowest basic block that has lanes ready.
+"""Runs one wave: always the lowest basic block that has lanes ready (`schedule.py`: or not quite).
 
 Lanes part at a branch and meet again where their sets name the same basic block in the same frame.
 Barriers hold lanes until their CUDA block has arrived; warp instructions hold lanes until their
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from simulator.faults import KernelFault
 from simulator.observing.events import Observer, listeners
 from simulator.running.barriers import Barriers, reduces
 from simulator.running.execution import Execution
@@ -18,7 +19,10 @@ from simulator.running.frames import Frame, Frames, Point
 from simulator.running.lanes import Lanes, merge
 from simulator.running.loops import LoopWatch
 from simulator.running.passing import JoinedRegisters, part_of
-from simulator.translating.control_flow import BasicBlock, End, Meeting
+from simulator.running.rendezvous import meet_from_several_places
+from simulator.running.schedule import Schedule
+from simulator.running.standstill import deadlock, let_stores_go, too_long, waits_for_warp
+from simulator.translating.control_flow import End, Meeting
 from simulator.translating.program import Program
 
 _LOOK_AT_THE_CLOCK = 64  # basic blocks between two looks
@@ -28,54 +32,63 @@ _Party = tuple[Point, Lanes]  # lanes that have come along one path
 class Machine:
     """One wave on its way from the first basic block to the last return.
 
-    ready      lanes that may run now, by the point that they are at
-    gathering  lanes that wait there for the others of their warp
+    schedule   lanes that may run now
+    gathering  lanes that wait for the others of their warp, by the point that they are at
     """
 
     def __init__(
-        self, program: Program, run: Execution, observers: list[Observer], seconds: float
+        self,
+        program: Program,
+        run: Execution,
+        observers: list[Observer],
+        seconds: float,
+        schedule: Schedule | None = None,
     ) -> None:
         self.program = program
         self.run = run
         self.wave = run.wave
         self.frames = Frames(program, run)
-        self.ready: dict[Point, list[Lanes]] = {(0,): [run.wave.start]}
-        self.barriers = Barriers(program, run.wave)
-        self.loops = LoopWatch(program, run)
+        self.schedule = schedule or Schedule(run.wave)
+        self.barriers = Barriers(program, run.wave, observers)
+        self.loops = LoopWatch(program, run, self.schedule)
+        self._entering = self.loops.entering
         self.gathering: dict[Point, Lanes] = {}
         self._forced: int | None = None  # a basic block whose lanes go on without their warp
         self.deadline = time.monotonic() + seconds
         self.seconds = seconds
-        self._basic_block_ran = listeners(observers, "basic_block_ran")
-        self._branched = listeners(observers, "branched")
+        self.basic_block_ran = listeners(observers, "basic_block_ran")
+        self.branched = listeners(observers, "branched")
 
     def finish(self) -> None:
         """Run until every thread has returned. Raises KernelFault."""
         steps = 0
         while True:
-            self.loops.wake(self.ready)
-            if not self.ready and not self._unblock():
+            self.loops.wake()
+            if not self.schedule and not self._unblock():
                 return
-            point = min(self.ready)
-            lanes = merge(self.ready.pop(point))
+            point, lanes = self.schedule.take()
             if not lanes.count:
                 continue
-            self._step(point, lanes)
+            try:
+                self.step(point, lanes)
+            except KernelFault as fault:
+                raise waits_for_warp(self, lanes, fault) or fault from None
             steps += 1
             if steps % _LOOK_AT_THE_CLOCK == 0 and time.monotonic() > self.deadline:
-                raise self.loops.out_of_time(point, lanes, self.seconds)
+                raise too_long(self, point, lanes)
 
-    def _step(self, point: Point, lanes: Lanes) -> None:
+    def step(self, point: Point, lanes: Lanes, watch: bool = True) -> None:
+        """Run one basic block; watch: look at whether its loop ends."""
         block = self.program.basic_blocks[point[-1]]
         frame = self.frames.at(point)
-        if block.loop is not None:
-            staying = self.loops.visit(point, frame.registers, lanes, bool(self.ready))
+        if block.loop is not None and watch:
+            staying = self.loops.visit(point, frame.registers, lanes)
             if staying is None:
                 self._forced = None
                 return
             lanes = staying
         if block.meeting is Meeting.BLOCK:
-            for tell in self._basic_block_ran:
+            for tell in self.basic_block_ran:
                 tell(point[-1], lanes)
             self._pass(self.barriers.arrive(point, frame.registers, lanes))
             return
@@ -86,7 +99,7 @@ class Machine:
                 return
             point, lanes = parties[0]
             frame = self.frames.at(point)
-        left = self._run(block, point[-1], frame.registers, lanes)
+        left = self._run(point[-1], frame.registers, lanes)
         self._leave_block(frame, point[-1], lanes, left)
 
     def _run_together(self, parties: list[_Party]) -> None:
@@ -95,20 +108,33 @@ class Machine:
             return
         number = parties[0][0][-1]
         joined = JoinedRegisters([(self.frames.at(p).registers, some) for p, some in parties])
-        left = self._run(self.program.basic_blocks[number], number, joined, joined.lanes)
+        left = self._run(number, joined, joined.lanes)
         for (point, some), places in zip(parties, joined.places, strict=True):
             self._leave_block(self.frames.at(point), number, some, part_of(left, places))
 
-    def _run(self, block: BasicBlock, number: int, registers: Any, lanes: Lanes) -> Any:
+    def run_party(self, point: Point, lanes: Lanes, run: Any) -> None:
+        """Run the basic block at a point and send the lanes on. run: what its code calls."""
+        frame, number = self.frames.at(point), point[-1]
+        left = self.program.functions[number](frame.registers, lanes, run)
+        for tell in self.basic_block_ran:
+            tell(number, lanes)
+        self._tell_branch(number, lanes, left)
+        self._leave_block(frame, number, lanes, left)
+
+    def _run(self, number: int, registers: Any, lanes: Lanes) -> Any:
         """Run the code of a basic block; what it gives says who leaves it where."""
-        for tell in self._basic_block_ran:
+        for tell in self.basic_block_ran:
             tell(number, lanes)
         left = self.program.functions[number](registers, lanes, self.run)
-        if self._branched and block.leaves is End.BRANCH and left.ndim:
-            last = self.program.instructions[block.end - 1]
-            for tell in self._branched:
-                tell(last, left, lanes)
+        self._tell_branch(number, lanes, left)
         return left
+
+    def _tell_branch(self, number: int, lanes: Lanes, left: Any) -> None:
+        block = self.program.basic_blocks[number]
+        if self.branched and block.leaves is End.BRANCH and left.ndim:
+            last = self.program.instructions[block.end - 1]
+            for tell in self.branched:
+                tell(last, left, lanes)
 
     def _leave_block(self, frame: Frame, number: int, lanes: Lanes, left: Any) -> None:
         """Send lanes where the end of a basic block sends them."""
@@ -126,13 +152,18 @@ class Machine:
             gone, _ = self._guarded(frame, number, lanes, left, ())
             self._exit(frame, gone)
 
-    def _go(self, frame: Frame, number: int, lanes: Lanes) -> None:
-        self.ready.setdefault((*frame.path, number), []).append(lanes)
+    def _go(self, frame: Frame, origin: int, number: int, lanes: Lanes) -> None:
+        """Send lanes from a basic block to another one of the same function."""
+        point = (*frame.path, number)
+        if origin in self._entering and number in self._entering[origin]:
+            met = self.program.basic_blocks[origin].meeting is not Meeting.NONE
+            self.loops.entered(point, everyone=met)
+        self.schedule.add(point, lanes)
 
     def _on(self, frame: Frame, number: int, lanes: Lanes) -> None:
         successors = self.program.basic_blocks[number].successors
         if successors:
-            self._go(frame, successors[-1], lanes)
+            self._go(frame, number, successors[-1], lanes)
         elif frame.caller is not None:
             self._return(frame, lanes, ())
         else:
@@ -158,11 +189,11 @@ class Machine:
             count = int(np.count_nonzero(taken))
             if 0 < count < lanes.count:
                 there, here = lanes.split(taken)
-                self._go(frame, target, there)
-                self._go(frame, through, here)
+                self._go(frame, number, target, there)
+                self._go(frame, number, through, here)
                 return
             taken = taken[0]
-        self._go(frame, target if taken else through, lanes)
+        self._go(frame, number, target if taken else through, lanes)
 
     def _call(self, frame: Frame, number: int, lanes: Lanes, left: tuple[Any, ...]) -> None:
         guard, target, values = left
@@ -173,7 +204,7 @@ class Machine:
             some = lanes if mask is None else lanes.select(mask)
             passed = tuple(values) if mask is None else part_of(tuple(values), mask)
             entered = self.frames.enter(frame, number, callee, passed, some)
-            self._go(entered, callee.first, some)
+            self.schedule.add((*entered.path, callee.first), some)
 
     def _return(self, frame: Frame, lanes: Lanes, values: tuple[Any, ...]) -> None:
         if lanes.count:
@@ -191,7 +222,12 @@ class Machine:
 
     def _pass(self, released: list[_Party]) -> None:
         """Send on who a barrier has let go."""
+        if released:
+            self.schedule.released()
+        weak = self.run.memory.weak
         for point, lanes in released:
+            if weak is not None:
+                weak.tell_block(lanes)
             frame, number = self.frames.at(point), point[-1]
             block = self.program.basic_blocks[number]
             if reduces(self.program.instructions[block.first]):
@@ -203,8 +239,7 @@ class Machine:
         number = point[-1]
         if number == self._forced:
             self._forced = None
-            others = [p for p in self.ready if p[-1] == number]
-            return [(point, lanes), *((p, merge(self.ready.pop(p))) for p in others)]
+            return [(point, lanes), *self.schedule.take_at(number)]
         if lanes.index is None:
             return [(point, lanes)]
         if point in self.gathering:
@@ -232,13 +267,17 @@ class Machine:
     def _unblock(self) -> bool:
         """Nobody is ready: let held lanes go on without their warp, or say who waits for what."""
         if self.gathering:
+            if meet_from_several_places(self):
+                return True
             self._forced = min(self.gathering)[-1]
             for point in [p for p in self.gathering if p[-1] == self._forced]:
-                self.ready[point] = [self.gathering.pop(point)]
+                self.schedule.add(point, self.gathering.pop(point))
             return True
         # Who waits at one barrier waits for those in a loop: what those wait for is the cause.
         if self.barriers.waiting and not (self.loops.parked and self.barriers.agree()):
             raise self.barriers.stuck()
-        if self.loops.parked:
-            raise self.loops.stuck()
-        return False
+        if not self.loops.parked:
+            return False
+        if not let_stores_go(self):
+            raise deadlock(self)
+        return True

@@ -4,8 +4,7 @@ What the hardware would trap on is raised here, because NumPy could not go on ei
 outside its buffer, a misaligned one. What hardware lets slip is left to observers.
 """
 
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,21 @@ from numpy.typing import NDArray
 
 from simulator.observing.events import Access, MemoryEvent, Observer, Space, listeners
 from simulator.running.addresses import AddressCache, Addresses
-from simulator.running.buffers import LOCAL_WINDOW, REGION_BITS, SHARED_WINDOW, AddressMap, Buffer
+from simulator.running.buffers import (
+    LOCAL_WINDOW,
+    REGION_BITS,
+    SHARED_WINDOW,
+    AddressMap,
+    Buffer,
+    keep_freed_pages,
+)
 from simulator.running.lanes import Lanes
+from simulator.running.plans import Plan, place_of
 from simulator.running.stretches import Stretches
 from simulator.running.wave import Wave
+from simulator.running.weak_stores import WeakStores
 from simulator.running.wording import misaligned, out_of_bounds
+from simulator.running.writers import Writers
 
 Values = tuple[Any, ...]
 _ZERO = np.uint8(0)
@@ -29,16 +38,21 @@ class Memory:
 
     changes  counts stores that may have changed a value: who waits in a loop looks at it
     watch    count only stores that do change one; costs a look at the old values
+    weak     hides stores from other blocks, if that is asked for
+    writers  remembers who wrote each word, if a loop may wait for it
     """
 
     def __init__(self, wave: Wave, addresses: AddressMap, observers: list[Observer]) -> None:
-        _keep_freed_pages()
+        keep_freed_pages()
         self.wave = wave
         self.map = addresses
         self.cache = AddressCache()
         self.changes = 0
         self.watch = False
+        self.weak: WeakStores | None = None
+        self.writers: Writers | None = None
         self._hear = listeners(observers, "memory_accessed")
+        self._storing = listeners(observers, "storing")
         self._shared = Stretches(
             Buffer("shared", wave.shared), wave.slot, wave.shared_stride, wave.shared_bytes
         )
@@ -71,6 +85,8 @@ class Memory:
         plan = self._plan(access, base, offset, lanes)
         if plan is None:
             return self._load_apart(access, base, offset, lanes)
+        if self.weak is not None and (own := self.weak.load(plan.event)) is not None:
+            return own
         index = plan.index
         if isinstance(index, slice):
             return tuple([view[index].copy() for view in plan.views])
@@ -100,6 +116,13 @@ class Memory:
                 part = tuple(v if v.ndim == 0 else v[mask] for v in values)
                 self.store(access, base[mask], offset, part, lanes.select(mask), None)
             return
+        for tell in self._storing:
+            tell(plan.event, values)
+        if self.writers is not None:
+            self.writers.wrote(plan.event)
+        if self.weak is not None and (seen := self.weak.store(plan.event, values)) is not None:
+            self.changes += seen
+            return
         one = isinstance(plan.index, int)
         for view, value in zip(plan.views, values, strict=True):
             self._write(view, plan.index, value[-1] if one and value.ndim else value)
@@ -118,8 +141,8 @@ class Memory:
 
     def elements(
         self, access: Access, base: Any, offset: int, lanes: Lanes
-    ) -> tuple[NDArray[Any], Any, Space]:
-        """(a view of the memory, the index of each lane's element in it, its space): for atomics.
+    ) -> tuple[NDArray[Any], Any, MemoryEvent]:
+        """(a view of the memory, the index of each lane's element in it, the event): for atomics.
 
         The lanes must aim at one region: see `apart`.
         """
@@ -128,16 +151,31 @@ class Memory:
         index = plan.index
         if isinstance(index, slice):
             index = np.arange(index.start, index.stop, index.step)
-        return plan.views[0], index, plan.event.access.space
+        if self.weak is not None:
+            self.changes += self.weak.act_at_once(plan.event)
+        return plan.views[0], index, plan.event
+
+    def tell(self, hear: list[Any]) -> list[Any]:
+        """From now on tell only these of accesses; returns whom it has told so far."""
+        before, self._hear = self._hear, hear
+        return before
 
     # ---- from addresses to elements
 
-    def _plan(self, access: Access, base: Any, offset: int, lanes: Lanes) -> "_Plan | None":
+    def _plan(self, access: Access, base: Any, offset: int, lanes: Lanes) -> Plan | None:
         """What to do, checked and told; None if the lanes aim at several regions."""
+        plan = self.planned(access, base, offset, lanes)
+        if plan is not None:
+            for hear in self._hear:
+                hear(plan.event)
+        return plan
+
+    def planned(self, access: Access, base: Any, offset: int, lanes: Lanes) -> Plan | None:
+        """The same, and nobody is told: a copy tells its accesses later."""
         own = access.space is Space.SHARED or access.space is Space.LOCAL
         found = self.cache.find(base, lanes, access.space if own else Space.GLOBAL)
         key = (access, offset)
-        plan: _Plan | None = found.plans.get(key)
+        plan: Plan | None = found.plans.get(key)
         if plan is None:
             known = found.addresses
             if (
@@ -150,11 +188,9 @@ class Memory:
             plan = self._made(access, known, offset)
             if len(found.plans) < _PLANS:
                 found.plans[key] = plan
-        for hear in self._hear:
-            hear(plan.event)
         return plan
 
-    def _made(self, access: Access, known: Addresses, offset: int) -> "_Plan":
+    def _made(self, access: Access, known: Addresses, offset: int) -> Plan:
         """A plan for lanes that aim at one region: checked, not told yet."""
         owned = self._owned(access.space)
         if owned is None:
@@ -165,38 +201,10 @@ class Memory:
                 raise out_of_bounds(self.wave, access, known, offset, None, owned.limit)
         known.count_from(origin, owned)
         self._check_alignment(access, known, offset, None if owned else (buffer, origin))
-        shift, index = self._place(access, known, offset, owned)
+        shift, index = place_of(access, known, offset, owned)
         size = access.element.itemsize
         views = tuple([buffer.view(access.element, shift + j * size) for j in range(access.count)])
-        return _Plan(MemoryEvent(access, known, offset, known.lanes, buffer), views, index)
-
-    @staticmethod
-    def _place(
-        access: Access, known: Addresses, offset: int, owned: Stretches | None
-    ) -> tuple[int, Any]:
-        """(byte shift of the view, index in it of each lane's first element).
-
-        One address for all lanes gives one index, except where each block or thread has its own
-        stretch of the memory. Neighbouring lanes at neighbouring addresses give a slice.
-        """
-        size = access.element.itemsize
-        scale = size.bit_length() - 1
-        first = known.low - known.origin + offset
-        if owned is None:
-            if known.uniform:
-                return 0, first >> scale
-            if known.stride == access.bytes:
-                begin, step = first >> scale, access.count
-                return 0, slice(begin, begin + known.lanes.count * step, step)
-        elif known.uniform:
-            return first, owned.starts(known.lanes, scale)
-        if offset < 0 or known.low < known.origin or known.bits & (size - 1):
-            # The view cannot be moved by the offset.
-            absolute = known.offsets() + offset
-            if owned is not None:
-                absolute = absolute + owned.starts(known.lanes, 0)
-            return 0, absolute >> scale
-        return offset, known.place(scale)
+        return Plan(MemoryEvent(access, known, offset, known.lanes, buffer), views, index)
 
     def apart(
         self, access: Access, base: Any, offset: int, lanes: Lanes
@@ -266,29 +274,5 @@ class Memory:
         return full
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """One access at some addresses, ready to be done again at the same ones.
-
-    views  of the memory, one for each element of a lane's access
-    index  into them: an array [count], a slice, or one number for all lanes
-    """
-
-    event: MemoryEvent
-    views: tuple[NDArray[Any], ...]
-    index: Any
-
-
 def _local_memory(wave: Wave) -> Stretches:
     return Stretches(Buffer("local", wave.local), wave.lane, wave.local_stride, wave.local_bytes)
-
-
-@cache
-def _keep_freed_pages() -> None:
-    """Ask the C library to keep what is freed for the next allocation.
-
-    A wave allocates and frees arrays of some 100 KB at every instruction. glibc's malloc gives such
-    back to the operating system, and each then costs its page faults again, until it has seen one
-    larger array freed (mallopt(3), M_MMAP_THRESHOLD; up to 32 MiB). This one is never touched.
-    """
-    np.empty(31 << 20, np.uint8)

@@ -13,6 +13,8 @@ import numpy as np
 from simulator.running.addresses import AddressCache
 from simulator.running.lanes import Lanes
 
+_Held = tuple[Lanes, Any, bool]
+
 
 class Registers:
     """Each register by its name in PTX: values for all lanes, or for the set that wrote it last.
@@ -20,6 +22,7 @@ class Registers:
     _base     of the function's local variables, in bytes of each lane's local memory
     _full     an array [lanes of the wave], or a scalar
     _compact  what one set of lanes holds: the set, its values [count], whether it wrote them
+    _apart    the same for each group of lanes that run apart, by the register and the group
     _owned    names of full arrays that nobody else refers to
     """
 
@@ -28,16 +31,20 @@ class Registers:
         self._base = local_base
         self._cache = cache
         self._full: dict[str, Any] = {}
-        self._compact: dict[str, tuple[Lanes, Any, bool]] = {}
+        self._compact: dict[str, _Held] = {}
+        self._apart: dict[str, dict[int, _Held]] = {}
         self._owned: set[str] = set()
 
     def read(self, name: str, lanes: Lanes, dtype: np.dtype[Any]) -> Any:
         """The register's values [count], or a scalar. One that was never written reads zero."""
-        compact = self._compact.get(name)
+        if lanes.group or self._apart:
+            compact = self._of_group(name, lanes)
+        else:
+            compact = self._compact.get(name)
         if compact is not None:
             if compact[0] is lanes:
                 return compact[1]
-            self._spread(name)
+            self._spread(name, lanes.group)
         value = self._full.get(name)
         if value is None:
             return np.zeros((), dtype)[()]
@@ -47,7 +54,7 @@ class Registers:
         if value.ndim == 0:
             return value
         gathered = value[lanes.index]
-        self._compact[name] = (lanes, gathered, False)
+        self._hold(name, (lanes, gathered, False))
         return gathered
 
     def local(self, offset: int) -> Any:
@@ -57,18 +64,23 @@ class Registers:
     def is_uniform(self, name: str) -> bool:
         """Whether no lane's value differs, as far as the register file knows; a number is so."""
         value = self._full.get(name)
-        return name not in self._compact and (value is None or value.ndim == 0)
+        varies = name in self._compact or bool(self._apart.get(name))
+        return not varies and (value is None or value.ndim == 0)
 
     def write(self, name: str, value: Any, lanes: Lanes) -> None:
         if lanes.index is None:
             self._compact.pop(name, None)
+            self._apart.pop(name, None)
             self._owned.discard(name)
             self._full[name] = value
             return
-        compact = self._compact.get(name)
+        if lanes.group or self._apart:
+            compact = self._of_group(name, lanes)
+        else:
+            compact = self._compact.get(name)
         if compact is not None and compact[0] is not lanes:
-            self._spread(name)
-        self._compact[name] = (lanes, value, True)
+            self._spread(name, lanes.group)
+        self._hold(name, (lanes, value, True))
 
     def drop(self, names: tuple[str, ...], lanes: Lanes) -> None:
         """These registers are dead for `lanes`; if that is every lane, free them."""
@@ -76,15 +88,37 @@ class Registers:
             for name in names:
                 self._full.pop(name, None)
                 self._compact.pop(name, None)
+                self._apart.pop(name, None)
+        elif lanes.group:
+            for name in names:
+                groups = self._apart.get(name, {})
+                if lanes.group in groups and groups[lanes.group][0] is lanes:
+                    del groups[lanes.group]
         else:
             for name in names:
                 compact = self._compact.get(name)
                 if compact is not None and compact[0] is lanes:
                     del self._compact[name]
 
-    def _spread(self, name: str) -> None:
+    def _of_group(self, name: str, lanes: Lanes) -> _Held | None:
+        """What a group holds, or a set across groups; of those two, only one holds anything."""
+        if not lanes.group:
+            for group in list(self._apart.get(name, ())):
+                self._spread(name, group)
+            return self._compact.get(name)
+        if name in self._compact:
+            self._spread(name, 0)
+        return self._apart.setdefault(name, {}).get(lanes.group)
+
+    def _hold(self, name: str, held: _Held) -> None:
+        if group := held[0].group:
+            self._apart[name][group] = held
+        else:
+            self._compact[name] = held
+
+    def _spread(self, name: str, group: int) -> None:
         """Write what one set of lanes holds into the full array."""
-        lanes, values, written = self._compact.pop(name)
+        lanes, values, written = self._apart[name].pop(group) if group else self._compact.pop(name)
         if not written:
             return
         full = self._full.get(name)

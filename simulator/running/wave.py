@@ -1,7 +1,7 @@
 """The blocks that run together: who each lane is, and what belongs to a block or a thread."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from simulator.running.lanes import WARP, Lanes
 SMS = 132  # multiprocessors of the virtual device, as on an H100 or H200
 POISON = 0xFF  # each byte that nobody has written: NaN in a float, -1 in an int
 Dimensions = tuple[int, int, int]
+Order = Literal["forward", "reversed", "shuffled"]  # of blocks, warps apart, turns of an atomic
 
 
 class Wave:

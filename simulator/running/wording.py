@@ -48,8 +48,13 @@ def out_of_bounds(
         index = (int(addresses[first]) - begin) // size
         count = (buffer.bytes - buffer.origin) // size
         plural = "" if count == 1 else "s"
-        where = f"{buffer.name}[{index}]; {buffer.name} has {count} element{plural}"
-        advice = _advice(index, count, int(bad.sum()), wave, wave.place(_lane(known, first)))
+        more = access.bytes // size - 1  # elements beyond the first
+        after = f" and the {more} after it" if more > 0 and 0 <= index < count else ""
+        where = f"{buffer.name}[{index}]{after}; {buffer.name} has {count} element{plural}"
+        if 0 <= index < count:
+            advice = f"The first of the {more + 1} lies inside, the last does not: guard the last."
+        else:
+            advice = _advice(index, count, int(bad.sum()), wave, wave.place(_lane(known, first)))
     place = wave.place(_lane(known, first))
     how_many = int(bad.sum()) if found or access.space in (Space.SHARED, Space.LOCAL) else 1
     others = f" ({how_many - 1} more threads of this instruction do so too)" if how_many > 1 else ""
@@ -76,8 +81,8 @@ def _advice(index: int, count: int, lanes: int, wave: Wave, place: Place) -> str
         )
     if math.prod(wave.grid) * math.prod(wave.block) <= count:
         return (
-            "There are no more threads than elements, so a guard would only hide this: work the "
-            "index out by hand for thread 0 of block 1, or print it."
+            "There are no more threads than elements. If each takes one, work the index out by "
+            "hand for thread 0 of block 1; if each takes several, guard every one of them."
         )
     if index == count and lanes == 1:
         return "One past the end: is the guard i <= n where i < n is meant?"
@@ -99,10 +104,16 @@ def misaligned(
     address = int(known.signed.reshape(-1)[first]) + offset
     place = wave.place(int(known.lanes.indices()[first]))
     name = "memory" if found is None else found[0].name
-    byte = address if found is None else address - found[1] - found[0].origin
+    byte, begins = address, ""
+    if found is not None:
+        start = found[1] + found[0].origin
+        byte, past = address - start, start % access.bytes
+        begins = f", which itself begins {past} bytes past a multiple of {access.bytes}" * (
+            past > 0
+        )
     return KernelFault(
         FaultKind.MISALIGNED,
-        f"{place} {_VERB[access.kind]} {access.bytes} bytes at byte {byte} of {name}",
+        f"{place} {_VERB[access.kind]} {access.bytes} bytes at byte {byte} of {name}{begins}",
         line=access.instruction.line,
         expected=f"An access of {access.bytes} bytes starts at a multiple of {access.bytes} bytes.",
         advice="Check the pointer that was cast to the wider type, and the view it came from.",

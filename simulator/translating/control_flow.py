@@ -14,11 +14,14 @@ from simulator.instructions.rows import UnknownInstruction
 from simulator.reading.operands import call_operands, read_and_written
 from simulator.reading.ptx import Entry, Function, Instruction, Passed
 from simulator.running.wave import CLOCKS
+from simulator.translating.deciding import Deciding, deciding_registers
 from simulator.translating.ordering import ordered_with_loops
 
 _ENDS = ("bra", "ret", "exit", "trap")
 # All lanes of a warp meet at these: a run of them starts a basic block of its own.
-_WARP_MEETINGS = ("shfl", "vote", "match", "redux", "wmma", "mma", "ldmatrix")
+_WARP_MEETINGS = (
+    "shfl", "vote", "match", "redux", "wmma", "mma", "ldmatrix", "movmatrix"
+)  # fmt: skip
 _WAITING = frozenset(("atom", "volatile", "acquire", "relaxed"))
 
 
@@ -60,8 +63,10 @@ class CallSite:
 class Loop:
     members: list[int]  # basic blocks
     may_wait: bool  # it reads what other lanes may change: an atomic or a strong load
-    reads_clock: bool  # time passes in it though nothing else changes
+    asks: bool  # and that decides when it ends
+    reads_clock: bool  # time decides what it does, though nothing else changes
     company: Company
+    decides: frozenset[str] | None  # the registers that do so; None: all may
 
 
 @dataclass(slots=True)
@@ -119,8 +124,16 @@ def _blocks_of(entry: Entry, function: Function, before: int) -> list[BasicBlock
         block.successors = [number[s] for s in block.successors]
         block.function = before
     for header, members in loops.items():
+        inside = sorted(number[m] for m in members)
+        deciding = deciding_registers(
+            function,
+            number[header],
+            inside,
+            lambda n: ordered[n - before],
+            lambda n: _instructions(function, ordered[n - before]),
+        )
         code = [i for n in members for i in _instructions(function, blocks[n])]
-        blocks[header].loop = _loop(entry, function, code, sorted(number[m] for m in members))
+        blocks[header].loop = _loop(entry, function, code, inside, deciding)
     _find_live(function, ordered, before)
     return ordered
 
@@ -227,18 +240,31 @@ def _find_live(function: Function, blocks: list[BasicBlock], before: int) -> Non
                 changed = True
 
 
-def _loop(entry: Entry, function: Function, code: list[Instruction], members: list[int]) -> Loop:
+def _loop(
+    entry: Entry,
+    function: Function,
+    code: list[Instruction],
+    members: list[int],
+    deciding: Deciding | None,
+) -> Loop:
+    def matters(instruction: Instruction) -> bool:
+        written = read_and_written(function, instruction)[1]
+        return deciding is None or bool(written & deciding.acts)
+
     instructions = code + _behind_calls(entry, function, code)
     company = Company.NONE
     if any(meets_block(i) for i in instructions):
         company = Company.BLOCK
     elif any(meets_warp(i) or i.parts[0] == "activemask" for i in instructions):
         company = Company.WARP
+    may_wait = any(_WAITING & set(i.parts) for i in instructions)
     return Loop(
         members,
-        may_wait=any(_WAITING & set(i.parts) for i in instructions),
-        reads_clock=any(CLOCKS & set(i.operands) for i in instructions),
+        may_wait,
+        asks=may_wait if deciding is None else deciding.asks,
+        reads_clock=any(CLOCKS & set(i.operands) and matters(i) for i in instructions),
         company=company,
+        decides=None if deciding is None else deciding.acts,
     )
 
 

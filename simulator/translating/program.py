@@ -7,7 +7,7 @@ from simulator.reading.ptx import Entry, Instruction, Passed
 from simulator.running.wave import GRID_WORKSPACE
 from simulator.translating.control_flow import BasicBlock, basic_blocks
 from simulator.translating.generate import BlockFunction, Generator
-from simulator.translating.waiting import waits_for_blocks
+from simulator.translating.waiting import blocks_talk, smallest_access, waits_for_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,11 @@ class Program:
                     function.local_bytes,
                 )
         self.meets_grid = any(GRID_WORKSPACE[0] in i.operands for i in self.instructions)
+        self.copies = any(i.parts[:2] == ("cp", "async") for i in self.instructions)
+        self.asks = any(b.loop is not None and b.loop.asks for b in self.basic_blocks)
         self.waits_for_blocks = waits_for_blocks(entry, self.instructions, self.basic_blocks)
+        self.blocks_talk = self.waits_for_blocks or blocks_talk(entry, self.instructions)
+        self.granule = smallest_access(self.instructions)
 
     def instructions_of(self, number: int) -> tuple[Instruction, ...]:
         block = self.basic_blocks[number]

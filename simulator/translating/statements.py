@@ -10,12 +10,15 @@ import numpy as np
 
 from simulator.instructions.comparison import select
 from simulator.instructions.rows import UnknownInstruction
-from simulator.observing.events import Access, Kind, Space
+from simulator.observing.events import NARROW_SCOPES, STRONG_WORDS, Access, Kind, Space
 from simulator.reading.body import UNREACHABLE
 from simulator.reading.operands import address, destinations, elements
 from simulator.reading.ptx import Instruction
+from simulator.translating.asynchronous_copies import asynchronous_copy, memory_barrier
 from simulator.translating.generic_addresses import convert_address, create_policy, is_space
 from simulator.translating.passing import load_passed, own_call, store_passed
+from simulator.translating.places import base_and_offset
+from simulator.translating.tensor import load_tiles, multiply, transpose_tile, wmma
 from simulator.types import DTYPES, HALVES
 
 if TYPE_CHECKING:
@@ -28,7 +31,6 @@ _SPACES = {
     "local": Space.LOCAL,
     "const": Space.CONST,
 }
-_STRONG = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
 # Other memories, and copies that do not wait.
 _ELSEWHERE = frozenset(("shared::cluster", "async", "bulk", "tensor", "multimem"))
 _ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "inc", "dec", "cas")
@@ -48,22 +50,21 @@ def _access(
     if _ELSEWHERE & set(parts):
         raise UnknownInstruction(instruction.opcode)
     space = next((_SPACES[p] for p in parts if p in _SPACES), Space.GENERIC)
-    strong = kind is Kind.ATOMIC or bool(_STRONG & set(parts))
-    return Access(instruction, space, kind, DTYPES[parts[-1]], count, strong, reads, wanted)
-
-
-def _base(generator: "Generator", operand: str, space: Space) -> tuple[str, int]:
-    """(an expression for the base address, the constant offset)."""
-    where = address(operand)
-    wide = space not in (Space.SHARED, Space.LOCAL)
-    if generator.is_register(where.base):
-        # As it is held, whatever its type: a view would be a new array, and what is known of
-        # addresses is found again by the identity of theirs.
-        return generator.variable(where.base), where.offset
-    known = generator.address_constant(where.base)
-    if known is not None:
-        return generator.constant(np.uint32(known)), where.offset
-    return generator.value(where.base, "u64" if wide else "u32"), where.offset
+    strong = kind is Kind.ATOMIC or bool(STRONG_WORDS & set(parts))
+    return Access(
+        instruction,
+        space,
+        kind,
+        DTYPES[parts[-1]],
+        count,
+        strong,
+        reads,
+        wanted,
+        volatile="volatile" in parts,
+        narrow=strong and bool(NARROW_SCOPES & set(parts)),
+        acquires="acquire" in parts or "acq_rel" in parts,
+        releases="release" in parts or "acq_rel" in parts,
+    )
 
 
 def load(generator: "Generator", instruction: Instruction) -> list[str]:
@@ -85,7 +86,7 @@ def load(generator: "Generator", instruction: Instruction) -> list[str]:
         return lines
     targets = elements(target)
     access = _access(instruction, Kind.LOAD, len(targets), reads=True)
-    base, offset = _base(generator, source, access.space)
+    base, offset = base_and_offset(generator, source, access.space)
     call = f"run.memory.load({generator.constant(access)}, {base}, {offset}, lanes, {guard})"
     lines = [f"t = {call}"]
     for k, register in enumerate(targets):
@@ -101,7 +102,7 @@ def store(generator: "Generator", instruction: Instruction) -> list[str]:
         return store_passed(generator, instruction)
     sources = elements(source)
     access = _access(instruction, Kind.STORE, len(sources), reads=False)
-    base, offset = _base(generator, target, access.space)
+    base, offset = base_and_offset(generator, target, access.space)
     values = ", ".join(generator.value(s, type_) for s in sources)
     guard = generator.guard_of(instruction)
     name = generator.constant(access)
@@ -123,7 +124,7 @@ def atomic(generator: "Generator", instruction: Instruction) -> list[str]:
     wanted = target != "_" and generator.is_read(target)
     # An exchange whose old value nobody wants is a store.
     access = _access(instruction, Kind.ATOMIC, 1, wanted or name != "exch", wanted)
-    base, offset = _base(generator, pointer, access.space)
+    base, offset = base_and_offset(generator, pointer, access.space)
     values = ", ".join(generator.value(s, parts[-1]) for s in sources)
     guard = generator.guard_of(instruction)
     call = (
@@ -232,8 +233,14 @@ def barrier(generator: "Generator", instruction: Instruction) -> list[str]:
     raise UnknownInstruction(instruction.opcode)
 
 
+def fence(generator: "Generator", instruction: Instruction) -> list[str]:
+    if instruction.parts[1] in ("proxy", "mbarrier_init"):
+        return []  # between ways to reach memory, of which there is one here
+    return [f"run.fence({instruction.index}, lanes, {generator.guard_of(instruction)})"]
+
+
 def nothing(generator: "Generator", instruction: Instruction) -> list[str]:
-    """A hint or an ordering: no value changes."""
+    """A hint: no value changes."""
     return []
 
 
@@ -256,6 +263,12 @@ STATEMENTS: dict[str, Callable[["Generator", Instruction], list[str]]] = {
     "match": match,
     "redux": reduce,
     "activemask": active_mask,
+    "cp": asynchronous_copy,
+    "mbarrier": memory_barrier,
+    "wmma": wmma,
+    "mma": multiply,
+    "ldmatrix": load_tiles,
+    "movmatrix": transpose_tile,
     "isspacep": is_space,
     "createpolicy": create_policy,
     "bar": barrier,
@@ -263,8 +276,8 @@ STATEMENTS: dict[str, Callable[["Generator", Instruction], list[str]]] = {
     "bra": nothing,
     "ret": nothing,
     "exit": nothing,
-    "membar": nothing,
-    "fence": nothing,
+    "membar": fence,
+    "fence": fence,
     "nanosleep": nothing,
     "prefetch": nothing,
     "prefetchu": nothing,

@@ -1,8 +1,12 @@
 """What Nsight Compute prints becomes integers, launch by launch, and nothing else does."""
 
+import json
+
 import pytest
 
-from benchmarks.counter_ncu import BY_OPCODE, METRICS, available, read_csv
+from benchmarks.counter_ncu import BY_OPCODE, METRICS, Launch, available, read_csv
+from benchmarks.record_counters import as_json, recorded
+from tests.simulator.agreement.cases import cases
 
 LOADS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
@@ -52,3 +56,23 @@ def test_metrics_that_the_tool_does_not_list_are_not_asked_for():
     asked, missing = available([LOADS.removesuffix(".sum"), "sm__cycles_active"])
     assert asked == [LOADS]
     assert set(missing) == set(METRICS) - {LOADS}
+
+
+def test_a_recording_of_what_is_missing_leaves_the_rest_as_it_was():
+    """New metrics come last, so that the values recorded before stand in their old places."""
+    first, second, third = cases()[:3]
+    head = {"device": "NVIDIA H200", "recorded": "today"}
+    facts = {case.name: {"registers": 8} for case in (first, second, third)}
+    launches = [Launch(case.kernel, {LOADS: 7, SECTORS: 9}, {"LDG": 7}) for case in (first, third)]
+    before = recorded(None, [first, third], launches, facts, [LOADS], ["gone"], head)
+    text = as_json(before)
+    merged = recorded(
+        before, [second], launches[:1], facts, [BY_OPCODE, SECTORS, LOADS], [], head | {"x": "y"}
+    )
+    assert merged["metrics"] == [LOADS, SECTORS]
+    assert list(merged["cases"]) == [first.name, second.name, third.name]
+    assert merged["cases"][second.name]["values"] == [7, 9]
+    old = {line.rstrip(",") for line in text.splitlines() if "fingerprint" in line}
+    assert len(old) == 2
+    assert old < {line.rstrip(",") for line in as_json(merged).splitlines()}
+    assert json.loads(as_json(merged)) == merged

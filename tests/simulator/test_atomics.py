@@ -155,12 +155,12 @@ def test_a_float_maximum_by_compare_and_swap():
 def test_a_block_scoped_atomic_is_an_atomic():
     source = """extern "C" __global__ void count(int* total)
 {
-    atomicAdd_block(total, 2);
-    atomicAdd_system(total, 1);
+    atomicAdd_block(&total[blockIdx.x], 2);
+    atomicAdd_system(&total[blockIdx.x], 1);
 }"""
-    total = np.zeros(1, np.int32)
+    total = np.zeros(2, np.int32)
     run(compiled(source), 2, 33, total)
-    assert total[0] == 2 * 33 * 3
+    assert total.tolist() == [33 * 3] * 2
 
 
 @pytest.mark.parametrize("wanted", [False, True])

@@ -108,7 +108,7 @@ def test_a_vector_access_that_ends_outside_is_found():
 }"""
     )
     found = fault(kernel, 1, 8, floats(30), np.zeros(32, np.float32))
-    assert "thread 7 of block 0 reads x[28]; x has 30 elements" in found.what  # 28 .. 31
+    assert "thread 7 of block 0 reads x[28] and the 3 after it; x has 30 elements" in found.what
 
 
 def test_indices_count_from_where_the_view_starts():

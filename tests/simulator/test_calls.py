@@ -82,7 +82,7 @@ def test_a_fault_in_a_function_names_the_line_in_it():
         """__device__ __noinline__ void put(int* y, int at)
 {
     int mine[4] = {at, at + 1, at + 2, at + 3};
-    y[at] = mine[y[0] & 3];
+    y[at] = mine[threadIdx.x & 3];
 }
 extern "C" __global__ void k(int* y)
 {

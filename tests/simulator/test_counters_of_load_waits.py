@@ -10,7 +10,7 @@ POINTER = "st.global.u64 [x], x; ld.global.u64 d, [x];"  # d is x
 
 
 def waits(body, threads=32):
-    return counted(f"{body} ret;", threads).counters.load_waits
+    return counted(f"{body} ret;", threads, faults=False).counters.load_waits
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ pytestmark = pytest.mark.parametrize("version", VERSIONS)
 
 
 def launched(version, name, n, *arguments):
-    run(kernel(version, name), -(-n // 64), 64, *arguments, n)
+    # Those of block scope are atomics among the threads of one block, and a race between two.
+    blocks = -(-n // 64)
+    run(kernel(version, name), blocks, 64, *arguments, n, faults=blocks == 1)
 
 
 def folded(operation, start, values):

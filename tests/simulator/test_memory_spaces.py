@@ -76,7 +76,7 @@ def test_a_local_array_has_bounds():
         """extern "C" __global__ void past(int* y, int n)
 {
     int mine[8];
-    for (int k = 0; k < 8; ++k) mine[k ^ (y[0] & 7)] = k;
+    for (int k = 0; k < 8; ++k) mine[k ^ (n & 7)] = k;
     y[threadIdx.x] = mine[threadIdx.x + n];
 }"""
     )

@@ -38,18 +38,20 @@ def test_chosen_blocks_of_a_huge_launch_cost_little_memory():
 
 
 def test_a_wave_of_small_blocks_with_much_shared_memory_stays_small():
-    """4096 blocks of one warp and 48 KiB each: a wave holds only what fits into 128 MiB."""
+    """2048 blocks of one warp and 160 KiB each: a wave holds only what fits into 128 MiB."""
     kernel = compiled(
         """extern "C" __global__ void hoard(int* y)
 {
-    __shared__ int tile[12288];
+    extern __shared__ int tile[];
     tile[threadIdx.x * 7] = threadIdx.x;
     __syncwarp();
     y[blockIdx.x] = tile[(blockIdx.x % 32) * 7];
 }"""
     )
-    waves = ResidentMemory()
-    y = np.zeros(4096, np.int32)
-    run(kernel, 4096, 32, y, observers=[waves])
-    np.testing.assert_array_equal(y, np.arange(4096) % 32)
-    assert waves.pages * 4096 < 1 << 30
+    before, waves = ResidentMemory(), ResidentMemory()
+    y = np.zeros(2048, np.int32)
+    run(kernel, 1, 32, y, shared_bytes=160 << 10, observers=[before])
+    run(kernel, 2048, 32, y, shared_bytes=160 << 10, observers=[waves])
+    np.testing.assert_array_equal(y, np.arange(2048) % 32)
+    # As much again is the note of what is written; all blocks at once would take 670 MiB.
+    assert (waves.pages - before.pages) * 4096 < 400 << 20

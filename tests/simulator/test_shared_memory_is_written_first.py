@@ -34,7 +34,7 @@ def test_one_element_too_many_is_found():
     kernel = compiled(PARTIAL)
     found = fault(kernel, 1, 64, floats(64), floats(64), 37, 38)
     assert found.kind is FaultKind.UNINITIALISED_READ
-    assert "thread 0 of block 0 reads byte 148" in found.what  # 37 * 4
+    assert "thread 0 of block 0 reads tile[37]" in found.what  # 37 * 4
     assert found.line == kernel.line("sum += tile[k]")
 
 
@@ -52,7 +52,7 @@ def test_what_another_block_wrote_does_not_count():
     for resident in (None, 1):  # beside block 0, and after it in the same memory
         found = fault(kernel, 2, 32, np.zeros(64, np.float32), resident_blocks=resident)
         assert found.kind is FaultKind.UNINITIALISED_READ
-        assert "thread 0 of block 1 reads byte 124" in found.what
+        assert "thread 0 of block 1 reads tile[31]" in found.what
 
 
 def test_double_buffering_is_no_false_alarm():
@@ -91,7 +91,7 @@ def test_single_bytes_are_followed():
     )
     run(kernel, 1, 64, np.zeros(64, np.uint8), -1)
     found = fault(kernel, 1, 64, np.zeros(64, np.uint8), 41)
-    assert "thread 40 of block 0 reads byte 41" in found.what
+    assert "thread 40 of block 0 reads tile[41]" in found.what
 
 
 def test_a_wide_read_of_half_written_memory_is_found():

@@ -1,0 +1,24 @@
+"""All programs, subject by subject."""
+
+from tests.simulator.programs import (
+    asynchronous,
+    atomics,
+    barriers,
+    bounds,
+    cooperative,
+    flags,
+    grids,
+    hazards,
+    locks,
+    pipelines,
+    scopes,
+    tiles,
+    warps,
+    widths,
+)
+
+MODULES = (
+    tiles, hazards, warps, barriers, widths, bounds, atomics, locks,
+    flags, pipelines, scopes, grids, cooperative, asynchronous,
+)  # fmt: skip
+PROGRAMS = {program.name: program for module in MODULES for program in module.SUBJECT.programs}
