@@ -15,7 +15,7 @@ from references import access_patterns
 from references.hardware import SECTOR_BYTES
 from references.vectors import spread
 
-# one element, the edges of a warp and of a block, a prime, several blocks of 8 elements a thread
+# one element, the edges of a warp and of a block, a prime, several blocks of 4 elements a thread
 SIZES = [1, 2, 3, 31, 32, 33, 255, 256, 257, 1009, 5000]
 
 

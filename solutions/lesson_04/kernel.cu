@@ -3,8 +3,7 @@
 //   block   [threads]   any size from 1 to 1024, except for the transposes
 //   shared  none
 
-#define EACH 8     // elements that a thread of strided_copy copies
-#define VECTORS 4  // float4s that a thread of copy_vec4 copies
+#define EACH 4  // elements that a thread of strided_copy copies
 
 // Task 1. y[i] = x[i * stride], the loop of lesson 03's task 9: a thread's elements lie blockDim.x
 // apart, and all are loaded before the first is stored. Both loops have a fixed length: the compiler
@@ -83,26 +82,21 @@ void aos_to_soa(const float* xyz, float* x, float* y, float* z, int n)
 //
 //   x       float[n]   read; its address is any multiple of 4
 //   y       float[n]   written; likewise, and not always the same distance past a multiple of 16
-//   n       1 .. 2,000,000,000
-//   grid    ceil(n / (4 * VECTORS * blockDim.x)): a block's tile is VECTORS * blockDim.x float4s
+//   n       1 .. 1,500,000,000
+//   grid    ceil(n / (4 * blockDim.x)): one float4 for each thread
 extern "C" __global__
 void copy_vec4(const float* x, float* y, int n)
 {
     int thread = blockIdx.x * blockDim.x + threadIdx.x;  // of the grid
     int threads = gridDim.x * blockDim.x;
-    // TASK 4: find the part in which float4s may be used. Copy it VECTORS to a thread, as in task 1;
-    // copy what lies before and behind it float by float, with a grid-stride loop.
+    // TASK 4: find the part in which float4s may be used. Copy it, one float4 to a thread; copy what
+    // lies before and behind it float by float, with a grid-stride loop.
     bool together = (size_t)x % 16 == (size_t)y % 16;
     int ahead = together ? min(n, (int)(-(size_t)x / 4 % 4)) : n;  // floats to the next multiple of 16
     int vectors = (n - ahead) / 4;
     const float4* from = (const float4*)(x + ahead);
     float4* to = (float4*)(y + ahead);
-    int first = blockIdx.x * VECTORS * blockDim.x + threadIdx.x;
-    float4 kept[VECTORS];
-    for (int k = 0; k < VECTORS; k++)
-        if (first + k * blockDim.x < vectors) kept[k] = from[first + k * blockDim.x];
-    for (int k = 0; k < VECTORS; k++)
-        if (first + k * blockDim.x < vectors) to[first + k * blockDim.x] = kept[k];
+    if (thread < vectors) to[thread] = from[thread];
     for (int i = thread; i < ahead; i += threads) y[i] = x[i];
     for (int i = ahead + 4 * vectors + thread; i < n; i += threads) y[i] = x[i];
     // END TASK
