@@ -2,6 +2,7 @@
 
 import re
 
+import numpy  # noqa: F401  # runs inside this process unload what they load, and it loads once
 import pytest
 
 from harness.launching import nvidia_driver
@@ -31,10 +32,10 @@ def break_two(lessons, body):
 
 def test_a_test_that_hangs_fails_by_name_at_the_learners_line(lessons, said):
     break_two(lessons, "exec('while True: pass')")
-    result = lessons.run(LESSON_01, "--timeout", "0.5")
+    result = lessons.run(LESSON_01, "--timeout", "2")
     result.assert_outcomes(passed=2, failed=3)
     text = said(result)
-    assert "the test took longer than its limit of 0.5 s and was stopped" in text
+    assert "the test took longer than its limit of 2 s and was stopped" in text
     assert "curriculum/lesson_01/host.py:13" in text
 
 
@@ -46,12 +47,12 @@ def test_after_a_test_that_hangs_those_of_its_task_fail_at_once(lessons, said, w
     lessons.solve(1)
     lessons.edit("lesson_01/host.py", "return a + b", f"{HANGS}\n    return a + b")
     lessons.edit("lesson_01/host.py", "result = add(result, value)", "result += value")
-    result = lessons.run(LESSON_01, "--timeout", "1", "-n", workers)
+    result = lessons.run(LESSON_01, "--timeout", "4", "-n", workers)
     result.assert_outcomes(passed=2, failed=3)  # the other task's tests do run
     text = said(result)
     (stopped,) = re.findall(r"not run: task 1 did not end in (\S+); mend that first", text)
     assert f"::{stopped}'" in re.findall(r"begin with: pytest (.*)", text)[0]
-    stops = text.count("the test took longer than its limit of 1 s and was stopped")
+    stops = text.count("the test took longer than its limit of 4 s and was stopped")
     waited = int(re.findall(r"  task 1   \d of 3 fail, (\d) not run", text)[0])
     assert 1 <= stops <= max(1, int(workers)) and waited >= 1
     assert lessons.recorded() == set()
