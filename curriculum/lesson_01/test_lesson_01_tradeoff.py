@@ -6,17 +6,11 @@ import pytest
 import torch
 
 from curriculum.lesson_01 import host, tradeoff
+from harness.judging.returned import number
 from references.execution import stepped_busy_fraction
 from references.hardware import H200, MEASURED_H200, SCHEDULERS_PER_SM
 
 WAVES = ("full waves", "tail", "utilisation")
-
-
-def number(call, got):
-    """What a function returned, if it is a number."""
-    if not isinstance(got, Real):
-        pytest.fail(f"{call} returned {got!r}, which is not a number", pytrace=False)
-    return got
 
 
 def waves(blocks, sms, per_sm):

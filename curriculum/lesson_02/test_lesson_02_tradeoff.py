@@ -7,17 +7,11 @@ import pytest
 import torch
 
 from curriculum.lesson_02 import host, tradeoff
+from harness.judging.returned import number
 from references.hardware import A100, H200, MEASURED_H200, MIB, SHARED_BYTES_PER_CLOCK
 from references.measured import sweep
 
 L2, HBM = MEASURED_H200.l2_gigabytes_per_second, MEASURED_H200.read_gigabytes_per_second
-
-
-def number(call, got):
-    """What a function returned, if it is a number."""
-    if not isinstance(got, Real):
-        pytest.fail(f"{call} returned {got!r}, which is not a number", pytrace=False)
-    return got
 
 
 def curve_of(sizes, capacities, bandwidths):

@@ -4,28 +4,15 @@ import pytest
 import torch
 
 from curriculum.lesson_04 import host, tradeoff
+from harness.judging.timing import median_milliseconds
 from harness.launching.launch_settings import changed
-
-
-def median_milliseconds(call, repeats=10):
-    """The median over a few rounds of `repeats` calls in a row, on the GPU's own clock."""
-    rounds = []
-    for _ in range(7):
-        start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        for _ in range(repeats):
-            call()
-        stop.record()
-        stop.synchronize()
-        rounds.append(start.elapsed_time(stop) / repeats)
-    return sorted(rounds[1:])[3]  # the first round warms up
 
 
 def compared(ours, theirs, name):
     """(the peer's time over ours, and both in words)."""
     with changed(synchronize=False):
-        mine = median_milliseconds(ours)
-    peer = median_milliseconds(theirs)
+        mine = median_milliseconds(ours, 10)
+    peer = median_milliseconds(theirs, 10)
     return peer / mine, f"{mine:.4f} ms, {name} {peer:.4f} ms: {peer / mine:.3f}"
 
 
@@ -70,10 +57,10 @@ def test_a_transpose_with_one_side_in_order_reaches_its_share_of_a_copy(side, ba
 def test_the_model_holds_on_this_gpu(unpoisoned):
     n = 1 << 24
     x, y = torch.rand(32 * n, device="cuda"), torch.empty(4 * n, device="cuda")
-    bandwidth = 32 * n / 1e6 / median_milliseconds(lambda: y.copy_(x[: 4 * n]))
+    bandwidth = 32 * n / 1e6 / median_milliseconds(lambda: y.copy_(x[: 4 * n]), 10)
     with changed(synchronize=False):
         for stride in (4, 8, 16, 32):
-            took = median_milliseconds(lambda stride=stride: host.strided_copy(x, n, stride))
+            took = median_milliseconds(lambda stride=stride: host.strided_copy(x, n, stride), 10)
             predicted = tradeoff.strided_copy_milliseconds(n, stride, bandwidth)
             said = f"stride {stride}: {took:.4f} ms, {predicted:.4f} predicted"
             assert max(took / predicted, predicted / took) <= 1.5, said

@@ -4,21 +4,8 @@ import pytest
 import torch
 
 from curriculum.lesson_05 import host
+from harness.judging.timing import median_milliseconds
 from harness.launching.launch_settings import changed
-
-
-def median_milliseconds(call, repeats=10):
-    """The median over a few rounds of `repeats` calls in a row, on the GPU's own clock."""
-    rounds = []
-    for _ in range(7):
-        start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        for _ in range(repeats):
-            call()
-        stop.record()
-        stop.synchronize()
-        rounds.append(start.elapsed_time(stop) / repeats)
-    return sorted(rounds[1:])[3]  # the first round warms up
 
 
 def compared(ours, theirs, name, repeats=10):

@@ -7,15 +7,10 @@ import pytest
 import torch
 
 from curriculum.lesson_07 import host, tradeoff
+from harness.judging.returned import number
 from harness.launching.launch_settings import changed
 from references import reductions
 from references.reductions import whole
-
-
-def number(call, got):
-    if not isinstance(got, Real):
-        pytest.fail(f"{call} returned {got!r}, which is not a number", pytrace=False)
-    return got
 
 
 def checked(call, got, wanted, tolerance=1e-9):

@@ -1,0 +1,13 @@
+"""What a learner's function returned, checked before a test computes with it."""
+
+from numbers import Real
+from typing import Any
+
+import pytest
+
+
+def number(call: str, got: Any) -> Any:
+    """`got` itself if it is a number; else the test fails and says what `call` returned."""
+    if not isinstance(got, Real):
+        pytest.fail(f"{call} returned {got!r}, which is not a number", pytrace=False)
+    return got
