@@ -41,7 +41,8 @@ class Gpu:
     memory_gigabytes: int
     memory_gigabytes_per_second: float
     fp32_teraflops: float  # outside the tensor cores
-    bf16_teraflops: float  # tensor cores, dense
+    bf16_teraflops: float  # tensor cores, dense; datasheets print twice that, for sparse matrices
+    fp8_teraflops: float | None = None  # the same, where the GPU multiplies fp8
 
     @property
     def threads_per_sm(self) -> int:
@@ -70,7 +71,8 @@ H200 = Gpu(
     memory_gigabytes=141,
     memory_gigabytes_per_second=4800.0,
     fp32_teraflops=67.0,
-    bf16_teraflops=989.0,
+    bf16_teraflops=989.4,
+    fp8_teraflops=1978.9,
 )
 
 H100 = Gpu(
@@ -87,7 +89,26 @@ H100 = Gpu(
     memory_gigabytes=80,
     memory_gigabytes_per_second=3350.0,
     fp32_teraflops=67.0,
-    bf16_teraflops=989.0,
+    bf16_teraflops=989.4,
+    fp8_teraflops=1978.9,
+)
+
+H100_PCIE = Gpu(
+    name="H100 PCIe",
+    compute_capability=(9, 0),
+    sms=114,
+    boost_gigahertz=1.755,
+    warps_per_sm=64,
+    blocks_per_sm=32,
+    registers_per_sm=65_536,
+    shared_bytes_per_sm=228 * KIB,
+    shared_bytes_per_block=227 * KIB,
+    l2_bytes=50 * MIB,
+    memory_gigabytes=80,
+    memory_gigabytes_per_second=2000.0,
+    fp32_teraflops=51.2,
+    bf16_teraflops=756.0,
+    fp8_teraflops=1513.0,
 )
 
 A100 = Gpu(
@@ -142,7 +163,14 @@ RTX_4090 = Gpu(
     bf16_teraflops=165.2,
 )
 
-GPUS = {"h200": H200, "h100": H100, "a100": A100, "rtx_3090": RTX_3090, "rtx_4090": RTX_4090}
+GPUS = {
+    "h200": H200,
+    "h100": H100,
+    "h100_pcie": H100_PCIE,
+    "a100": A100,
+    "rtx_3090": RTX_3090,
+    "rtx_4090": RTX_4090,
+}
 
 
 @dataclass(frozen=True, slots=True)
