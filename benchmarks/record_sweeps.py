@@ -12,6 +12,7 @@ Sweeps, each a list of points:
     working_set   bytes read again and again × gigabytes a second, in whole turns of the grid
     stride        elements between the reads of neighbouring threads × milliseconds
     occupancy     warps on each SM × loads under way in a thread × bytes a load, gigabytes a second
+    fusion        elements × microseconds of lesson 10's three kernels, and of the one they become
     peers         one, two and four elements a thread, and a loop, against torch.add
 
 Medians of CUDA events after a warm-up. Data that must come from memory rotates through buffers
@@ -30,6 +31,7 @@ from typing import Any
 import cupy
 import numpy as np
 import torch
+from fusion_sweep import sweep as sweep_fusion
 from occupancy_sweep import sweep as sweep_occupancy
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -240,6 +242,7 @@ SWEEPS: dict[str, Callable[[], dict[str, Any]]] = {
     "working_set": lambda: {"working_set": sweep_working_set()},
     "stride": lambda: {"stride": sweep_stride()},
     "occupancy": lambda: {"occupancy": sweep_occupancy(milliseconds)},
+    "fusion": lambda: {"fusion": sweep_fusion(milliseconds)},
     "peers": lambda: {"peers": sweep_peers()},
 }
 

@@ -1,6 +1,9 @@
-"""The two sides of a roofline: what a kernel asks for, and what a GPU can give."""
+"""The two sides of a roofline: what a kernel asks for, and what a GPU can give.
 
-from collections.abc import Mapping
+`moved` is the truth about a chain of ops that share what they have read and made.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from references.hardware import A100, H100, H100_PCIE, H200, MEASURED_H200, Gpu
@@ -15,6 +18,21 @@ class Kernel:
     flops: int  # an addition and a multiplication are one each
     dtype: str = "bf16"  # of the numbers it computes with: a key of Hardware.flops_per_second
     launches: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One step of a chain: which tensors it reads, which it makes, and the work it does.
+
+    A tensor is made once, before it is read; an op may read the same one twice.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    sizes: Mapping[str, int] = field(hash=False)  # bytes of each tensor that it reads or makes
+    flops: int
+    dtype: str = "fp32"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +82,25 @@ H200_MEASURED = Hardware(
     memory_bytes=H200.memory_gigabytes * 10**9,
     sms=H200.sms,
 )
+
+
+def moved(chain: Sequence[Op], keep: Collection[str] = ()) -> int:
+    """Bytes that a kernel moves that does the whole chain and never forgets a tensor it has held.
+
+    It runs op by op: what is not there yet is fetched; what was made here and is nobody's input
+    any more is written at the end, as are the tensors in `keep`.
+    """
+    held: set[str] = set()
+    made: dict[str, int] = {}
+    used: set[str] = set()
+    bytes_ = 0
+    for op in chain:
+        for name in op.inputs:
+            if name not in held:
+                bytes_ += op.sizes[name]
+                held.add(name)
+            used.add(name)
+        for name in op.outputs:
+            made[name] = op.sizes[name]
+            held.add(name)
+    return bytes_ + sum(made[name] for name in made if name not in used or name in keep)
