@@ -131,14 +131,12 @@ def test_the_simulator_moves_the_reported_bytes(rng, profile):
 
 @pytest.mark.task(5)
 def test_the_recorded_speedups_are_those_of_the_report():
-    # Launches set the time of small tensors and bytes that of large ones. In between, the second
-    # kernel finds in L2 what the first has written: the README shows how the account misses there.
+    # Launches set the time of small tensors and bytes that of large ones. The README says where the
+    # account errs, by 1.2 at most.
     for point in sweep("fusion"):
         n, columns = point["n"], point["columns"]
         launch = point["empty_launch_microseconds"] * 1e-6  # on that host
         hardware = replace(H200_MEASURED, launch_seconds=launch)
-        if 1 << 18 < n < 1 << 26:
-            continue
         recorded = point["apart_microseconds"] / point["together_microseconds"]
         got = report(tradeoff.bias_gelu_residual(n // columns, columns), hardware).speedup
         said = f"{n} floats: recorded {recorded:.2f}, by the report {got:.2f}"
