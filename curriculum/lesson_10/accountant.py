@@ -85,7 +85,7 @@ def dropped(chain: Sequence[Op], keep: Collection[str] = ()) -> set[str]:
 def fuse(chain: Sequence[Op], keep: Collection[str] = ()) -> Kernel:
     """The whole chain as one kernel, named after its ops: "bias+gelu". All ops have one dtype."""
     # TASK 3: what comes from outside is read once, however many ops want it; what is dropped costs
-    # nothing; everything else that is made is written
+    # nothing; everything else that is made is written. An op has the sizes of its own tensors only
     # TODO: about 10 lines
     raise NotImplementedError("task 3")
 

@@ -127,6 +127,7 @@ TIMES = [  # bytes, FLOPs, launches, seconds, what sets them
     (900, 0, 3, 18.0, "memory"),  # 9 s against 9: no longer
     (890, 0, 3, 17.9, "launch"),
     (500, 5000, 1, 8.0, "memory"),  # both take 5 s
+    (200, 2000, 1, 5.0, "launch"),  # 3 s against 2 and 2, which go on at the same time
     (0, 0, 2, 6.0, "launch"),
     (1000, 0, 0, 10.0, "memory"),  # replayed by something that launches for it
     (0, 7000, 0, 7.0, "compute"),

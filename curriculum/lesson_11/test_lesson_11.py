@@ -39,6 +39,21 @@ def test_squares_of_half_numbers_are_added_in_float32(dtype):
     assert got.float().sub(1).abs().max() < 1e-2, said
 
 
+def off_in_float64(function, true, x, *others):
+    """The largest error of function(x, ...) for x in float64."""
+    got = function(x, *others)
+    assert got.dtype == torch.float64, f"x is float64, and the result is {got.dtype}"
+    return (got - true(x, *others)).abs().max().item()
+
+
+@pytest.mark.task(1)
+def test_a_norm_of_float64_stays_float64(rng):
+    x, weight = spread(3, 8, rng=rng).double(), spread(8, rng=rng).double()
+    off = off_in_float64(chain.rms_norm, truth.rms_norm, x, weight)
+    said = f"a norm of float64 is off by {off:.1e}: float32, or wider if x is wider"
+    assert off < 1e-12, said
+
+
 @pytest.mark.task(1)
 def test_the_quotient_is_rounded_before_the_weight_multiplies_it(rng):
     # bf16: both orders differ in the last bit of about a third of the elements.
@@ -52,9 +67,27 @@ def test_the_quotient_is_rounded_before_the_weight_multiplies_it(rng):
 
 @pytest.mark.task(1)
 @pytest.mark.parametrize("count, heads, d", [(1, 1, 2), (5, 3, 8), (33, 2, 16), (4, 1, 64)])
-def test_pairs_half_a_head_apart_are_turned(count, heads, d, rng, close):
-    x, positions = spread(count, heads, d, rng=rng), torch.randint(0, 5000, (count,), generator=rng)
-    close.function(lambda x: chain.rope(x, positions), lambda x: truth.rope(x, positions), x)
+def test_pairs_half_a_head_apart_are_turned(count, heads, d, rng):
+    # In float64: an angle of thousands in float32 is right to three decimals, and may be taken so.
+    x = spread(count, heads, d, rng=rng).double()
+    positions = torch.randint(0, 5000, (count,), generator=rng)
+    off = off_in_float64(chain.rope, truth.rope, x, positions)
+    said = f"x [{count}, {heads}, {d}] in float64, positions up to 5000: off by {off:.1e}"
+    rule = "elements i and i + d/2 turn by p · theta^(-2i/d), and float64 stays float64"
+    assert off < 1e-9, f"{said}; {rule}"
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32], ids=str)
+def test_a_turn_is_computed_in_float32_and_rounded_once(dtype, rng):
+    x, positions = spread(32, 4, 64, rng=rng).to(dtype), torch.arange(32)
+    got, wanted = chain.rope(x, positions), truth.rope(x.double(), positions)
+    assert got.dtype == dtype, f"x is {dtype}, and the turned x is {got.dtype}"
+    # A few roundings of float32 in the angle, and one of x's type at the end.
+    slack = 1e-5 * wanted.abs().max() + 0.51 * torch.finfo(dtype).eps * wanted.abs()
+    apart = ((got.double() - wanted).abs() > slack).float().mean().item()
+    said = f"{apart:.0%} of a turned {dtype} are off by more than one rounding"
+    assert apart == 0, f"{said}: cosine, sine and both products in float32, then round"
 
 
 @pytest.mark.task(1)

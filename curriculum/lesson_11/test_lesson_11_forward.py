@@ -72,11 +72,12 @@ def test_a_full_cache_refuses_and_stays_as_it_is(rng, close):
 def test_a_view_copies_nothing(rng):
     cache = KVCache(1, 6, 2, 4, torch.float64)
     cache.append(0, *(part.double() for part in step(2, rng)))
-    before = cache.view(0)[0].data_ptr()
+    before = cache.view(0)
     cache.append(0, *(part.double() for part in step(2, rng)))
-    same = cache.view(0)[0].data_ptr() == before
-    assert same, "the keys have moved: take the memory once, and show a part of it"
-    assert cache.view(0)[0].dtype == torch.float64, "the cache was asked to hold float64"
+    for name, old, new in zip(("keys", "values"), before, cache.view(0), strict=True):
+        same = old.data_ptr() == new.data_ptr()
+        assert same, f"the {name} have moved: take the memory once, and show a part of it"
+        assert new.dtype == torch.float64, f"asked for float64, it holds {name} in {new.dtype}"
 
 
 # --- Task 4: attention in groups, and the whole pass ----------------------------------------------
@@ -106,6 +107,16 @@ def test_neighbouring_query_heads_share_a_key_head(close):
     assert got == [10.0, 10.0, 20.0, 20.0], f"{said}, not [10, 10, 20, 20]"
 
 
+@pytest.mark.task(4)
+def test_what_comes_later_stays_unseen_however_low_the_other_scores_are():
+    query = torch.full((2, 1, 8), 300.0)
+    rows = torch.tensor([[-300.0, -200.0], [10.0, 20.0]])  # keys, values
+    key, value = rows[:, :, None, None].repeat(1, 1, 1, 8)
+    got = chain.grouped_attention(query, key, value)[:, 0, 0].tolist()
+    said = f"scores of -254,558 and -169,706, values 10 and 20: a query reads {got}, not [10, 20]"
+    assert got == [10.0, 20.0], f"{said}: the first query does not see the second key"
+
+
 def run(weights, shape, tokens, parts):
     """The logits behind each part of the tokens, and the cache at the end."""
     dtype = weights["embedding"].dtype
@@ -127,6 +138,48 @@ OTHERS = {
     "one key head": replace(SMALL, kv_heads=1),
     "heads wider than their share": replace(SMALL, hidden=24, head_dim=8),
 }
+
+
+# Matrices whose zeros silence a part of every layer.
+SILENCED = {
+    "embedding, last norm and head": ("output", "down"),
+    "attention": ("down",),
+    "feed-forward": ("output",),
+}
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("part", SILENCED)
+def test_each_part_of_the_pass_is_right_by_itself(part, rng):
+    weights = random_weights(SMALL, rng, torch.float64)
+    for name in weights:
+        if name.endswith(SILENCED[part]):
+            weights[name] = torch.zeros_like(weights[name])
+    tokens = torch.randint(SMALL.vocab, (4,), generator=rng).tolist()
+    (got,), _ = run(weights, SMALL, tokens, [4])
+    apart = (got - truth.forward(weights, SMALL, torch.tensor(tokens))[-1]).abs().max().item()
+    zeros = " and ".join(repr(name) for name in SILENCED[part])
+    said = f"{zeros} are zeros, so that nothing but {part} is at work: logits are {apart:.3g} apart"
+    assert apart < 1e-9, said
+
+
+@pytest.mark.task(4)
+def test_keys_are_turned_by_their_place_in_the_text(rng):
+    # All places one too far would leave every score as it is, and the cache of no use to others.
+    weights = random_weights(SMALL, rng, torch.float64)
+    tokens = [7, 3, 9, 9, 1]
+    _, cache = run(weights, SMALL, tokens, [3, 1, 1])
+    x = truth.rms_norm(weights["embedding"][tokens], weights["layers.0.attention_norm"])
+    key = (x @ weights["layers.0.key"].T).view(len(tokens), -1, SMALL.head_dim)
+    places = torch.arange(len(tokens))
+    got = cache.view(0)[0]
+
+    def fits(places):
+        return (got - truth.rope(key, places)).abs().max().item() < 1e-9
+
+    turned = next((f"by {by}" for by in range(-9, 10) if by and fits(places + by)), "otherwise")
+    said = f"5 tokens in parts of [3, 1, 1], keys of layer 0: turned {turned} too far"
+    assert fits(places), f"{said}. Token 0 stands at 0 and is not turned, token 1 is turned by 1"
 
 
 @pytest.mark.task(4)

@@ -7,8 +7,10 @@ from curriculum.lesson_11 import host
 from harness.judging.data import spread
 from references.forward import rms_norm
 
-# rows × hidden: one float4, one warp and one more float4, a prime number of float4, several rows
+# rows × hidden: one float4, one warp and one more float4, a prime number of float4, several rows,
+# the largest hidden
 SHAPES = [(1, 4), (3, 4), (1, 128), (2, 132), (5, 508), (3, 1024), (2, 1364), (1, 4096)]
+SHAPES += [(1, 16_384)]
 
 
 def normed(residual, x, weight):
@@ -61,7 +63,8 @@ def test_epsilon_stands_under_the_root(device, close):
     y = host.add_rms_norm(residual, x, weight, epsilon=1e-2)
     got = y.mean().item()
     said = f"a row of 0.004, weight 2, epsilon 0.01: {got:.4g}"
-    assert got == pytest.approx(0.0799, rel=1e-3), f"{said}, not 0.0799"
+    rule = "epsilon is added to the mean of all squares, under the root"
+    assert got == pytest.approx(0.0799, rel=1e-3), f"{said}, not 0.0799: {rule}"
 
 
 @pytest.mark.task(5)

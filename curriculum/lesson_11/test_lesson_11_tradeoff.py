@@ -21,6 +21,8 @@ from references.models import (
 from references.roofline import H100_DATASHEET, H200_DATASHEET, Kernel
 
 GIB = 1 << 30
+FP8 = replace(LLAMA_3_8B, name="Llama-3-8B in fp8", dtype_bytes=1)
+FP32 = replace(LLAMA_3_8B, name="Llama-3-8B in fp32", dtype_bytes=4)
 BY_NAME = {shape.name: shape for shape in MODELS} | {"tiny": TINY}
 
 
@@ -70,8 +72,7 @@ def test_a_token_leaves_a_key_and_a_value_in_each_layer(name):
 
 @pytest.mark.task(2)
 def test_a_cache_of_fp8_takes_half():
-    got = tradeoff.kv_bytes_per_token(replace(LLAMA_3_8B, dtype_bytes=1))
-    whole("kv_bytes_per_token(Llama-3-8B with dtype_bytes=1)", got, 65_536)
+    whole(f"kv_bytes_per_token({FP8.name})", tradeoff.kv_bytes_per_token(FP8), 65_536)
 
 
 EQUAL = {
@@ -115,6 +116,15 @@ def test_what_the_weights_leave_is_for_the_cache(
 ):
     call = f"max_kv_tokens({memory_bytes}, {share}, {shape.name}, {activation_bytes})"
     whole(call, tradeoff.max_kv_tokens(memory_bytes, share, shape, activation_bytes), wanted)
+
+
+@pytest.mark.task(2)
+def test_half_as_many_bytes_a_number_leave_room_for_more():
+    got = tradeoff.max_kv_tokens(141 * 10**9, 0.9, FP8)
+    whole(f"max_kv_tokens(141 GB, 0.9, {FP8.name})", got, 1_813_808)
+    for shape in (FP8, FP32):  # both sides shrink or grow
+        got = tradeoff.kv_equals_weights_tokens(shape)
+        whole(f"kv_equals_weights_tokens({shape.name})", got, EQUAL["Llama-3-8B"])
 
 
 def cost(shape, batch, context):
@@ -228,6 +238,23 @@ def test_a_prefill_multiplies_all_tokens_and_asks_for_the_last_logits_alone():
 
 @pytest.mark.task(6)
 @pytest.mark.stretch
+def test_what_lies_between_the_matrices_moves_what_comes_in_and_goes_out():
+    kernels = {kernel.name: kernel for kernel in chained(LLAMA_3_8B, 2, 8, 100)}
+    rows, hidden, heads, kv, ffn = 16, 4096, 32 * 128, 8 * 128, 14_336
+    for name, numbers in (
+        ("norm", 2 * rows * hidden + hidden),
+        ("rope", 2 * rows * (heads + kv)),  # queries and keys, each read and written
+        ("kv_write", 2 * rows * (kv + kv)),  # keys and values, each read and written
+        ("add_norm", 4 * rows * hidden + hidden),
+        ("silu_mul", 3 * rows * ffn),  # two in, one out
+        ("add", 3 * rows * hidden),
+        ("final_norm", 2 * 2 * hidden + hidden),  # the last token of both
+    ):
+        whole(f"16 rows of bf16: bytes of {name!r}", kernels[name].bytes, 2 * numbers)
+
+
+@pytest.mark.task(6)
+@pytest.mark.stretch
 def test_decode_waits_for_memory_and_prefill_for_arithmetic():
     # With no launches: which of the matrices are beyond the ridge of 206?
     beyond = {
@@ -247,7 +274,8 @@ def test_decode_waits_for_memory_and_prefill_for_arithmetic():
 @pytest.mark.parametrize(
     "shape, gpus, wanted",
     [(LLAMA_3_8B, 1, 131_072), (LLAMA_3_8B, 2, 65_536), (LLAMA_3_8B, 8, 16_384)]
-    + [(LLAMA_3_8B, 16, 16_384), (LLAMA_2_13B, 16, 61_440)],
+    + [(LLAMA_3_8B, 16, 16_384), (LLAMA_2_13B, 16, 61_440)]
+    + [(FP8, 8, 8192)],
     ids=lambda value: getattr(value, "name", None),
 )
 def test_heads_are_shared_out_and_never_cut(shape, gpus, wanted):
@@ -258,8 +286,9 @@ def test_heads_are_shared_out_and_never_cut(shape, gpus, wanted):
 @pytest.mark.stretch
 @pytest.mark.parametrize("gpus, tokens, wanted", [(1, 1, 0), (2, 1, 524_288), (8, 16, 14_680_064)])
 def test_split_matrices_cost_two_sums_a_layer(gpus, tokens, wanted):
-    call = f"all_reduce_bytes(Llama-3-8B, {gpus}, {tokens})"
-    whole(call, tradeoff.all_reduce_bytes(LLAMA_3_8B, gpus, tokens), wanted)
+    for shape, times in ((LLAMA_3_8B, 1), (FP32, 2)):
+        call = f"all_reduce_bytes({shape.name}, {gpus}, {tokens})"
+        whole(call, tradeoff.all_reduce_bytes(shape, gpus, tokens), times * wanted)
 
 
 @pytest.mark.task(7)

@@ -97,7 +97,7 @@ def dropped(chain: Sequence[Op], keep: Collection[str] = ()) -> set[str]:
 def fuse(chain: Sequence[Op], keep: Collection[str] = ()) -> Kernel:
     """The whole chain as one kernel, named after its ops: "bias+gelu". All ops have one dtype."""
     # TASK 3: what comes from outside is read once, however many ops want it; what is dropped costs
-    # nothing; everything else that is made is written
+    # nothing; everything else that is made is written. An op has the sizes of its own tensors only
     sizes = {name: size for op in chain for name, size in op.sizes.items()}
     made = {name for op in chain for name in op.outputs}
     from_outside = {name for op in chain for name in op.inputs} - made

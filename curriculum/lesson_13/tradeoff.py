@@ -1,0 +1,51 @@
+"""Lesson 13, the trade-off: the size of a block against empty slots, tables and extra loads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from references.models import ModelShape
+
+Request = tuple[int, int]  # tokens of the prompt, tokens of the answer
+
+RESERVED = 2048  # tokens that a cache without blocks keeps for each sequence: the longest allowed
+ENTRY_BYTES = 4  # of one block id in a table
+
+
+@dataclass(frozen=True)
+class BlockTradeoff:
+    """What blocks of one size cost, and what they win."""
+
+    tail_waste_frac: float  # of all slots taken: those behind the last token of their sequence
+    table_bytes: int  # of all tables of the batch
+    extra_loads_per_token: float  # table entries that a kernel reads for each token
+    max_batch_gain: float  # sequences in a given memory, over those that reserve RESERVED tokens
+
+
+def block_tradeoff(bs: int, mean_len: int, B: int, s: ModelShape) -> BlockTradeoff:
+    """Blocks of `bs` tokens, for B sequences of mean_len tokens on average.
+
+    Any number of tokens in the last block is as likely as any other, 1 .. bs.
+    """
+    # TASK 6: how many slots of the last block are empty on average? A table has one entry for each
+    # block that mean_len tokens begin. The gain: bytes of RESERVED tokens over the bytes that a
+    # sequence takes with its tail and its table.
+    # TODO: about 10 lines
+    raise NotImplementedError("task 6")
+
+
+def reserved_use(requests: Sequence[Request], reserved: int = RESERVED) -> float:
+    """Share of slots that hold a token, where each request reserves as many from its first step on.
+
+    A request of p prompt and a answer tokens is there for a steps, with p + 1, p + 2, … p + a
+    tokens. Every step of every request counts alike.
+    """
+    # TASK 6: all tokens of all steps, over all slots of all steps
+    # TODO: about 2 lines
+    raise NotImplementedError("task 6")
+
+
+def paged_use(requests: Sequence[Request], block_size: int) -> float:
+    """The same share where a request has, at each step, the blocks that its tokens begin."""
+    # TASK 6: all tokens of all steps, over all slots of all steps
+    # TODO: about 2 lines
+    raise NotImplementedError("task 6")
