@@ -103,9 +103,7 @@ class HappensBefore:
         promised = instruction.parts[0] == "bar"
         if promised:
             self.about_to_order()
-        gone = None
-        if not self.wave.alive.all():
-            gone = warp.as_masks(~self.wave.alive.reshape(-1, WARP))
+        gone = self.wave.returned()
         if not promised and self._meetings and self._meetings[-1].moment == self.now:
             last = self._meetings[-1]
             if isinstance(last, WarpMeeting) and last.lanes is lanes and last.mask is mask:

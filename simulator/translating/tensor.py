@@ -63,15 +63,23 @@ def load_tiles(generator: "Generator", instruction: Instruction) -> list[str]:
     targets = elements(instruction.operands[0])
     if len(targets) != _TILES[number]:
         raise UnknownInstruction(f"{instruction.opcode} with {len(targets)} registers")
-    space = Space.SHARED if _SHARED & set(parts) else Space.GENERIC
-    access = Access(instruction, space, Kind.LOAD, _WORD, 4, strong=False, reads=True)
-    name = generator.constant(TileAccess(len(targets), "trans" in parts, access))
-    base, offset = base_and_offset(generator, instruction.operands[1], space)
+    name, place = tile_access(generator, instruction)
     guard = generator.guard_of(instruction)
-    lines = [f"t = {name}.load(run, {base}, {offset}, lanes, {guard})"]
+    lines = [f"t = {name}.load(run, {place}, lanes, {guard})"]
     for k, register in enumerate(targets):
         lines.append(generator.assign(register, f"t[{k}]", _WORD, guard))
     return lines
+
+
+def tile_access(generator: "Generator", instruction: Instruction) -> tuple[str, str]:
+    """(a name for the access of an ldmatrix, what the code passes to it: base and offset)."""
+    parts = set(instruction.parts)
+    space = Space.SHARED if _SHARED & parts else Space.GENERIC
+    access = Access(instruction, space, Kind.LOAD, _WORD, 4, strong=False, reads=True)
+    tiles = len(elements(instruction.operands[0]))
+    name = generator.constant(TileAccess(tiles, "trans" in parts, access))
+    base, offset = base_and_offset(generator, instruction.operands[1], space)
+    return name, f"{base}, {offset}"
 
 
 def transpose_tile(generator: "Generator", instruction: Instruction) -> list[str]:
@@ -87,7 +95,7 @@ def transpose_tile(generator: "Generator", instruction: Instruction) -> list[str
 
 def _load_matrix(generator: "Generator", instruction: Instruction) -> list[str]:
     target, source, *stride = instruction.operands
-    access, place = _matrix_access(generator, instruction, source, stride)
+    access, place = matrix_access(generator, instruction, source, stride)
     guard = generator.guard_of(instruction)
     registers = elements(target)
     fragment = access.opcode.fragment
@@ -104,7 +112,7 @@ def _load_matrix(generator: "Generator", instruction: Instruction) -> list[str]:
 
 def _store_matrix(generator: "Generator", instruction: Instruction) -> list[str]:
     target, source, *stride = instruction.operands
-    access, place = _matrix_access(generator, instruction, target, stride)
+    access, place = matrix_access(generator, instruction, target, stride)
     registers = elements(source)
     if len(registers) != access.opcode.fragment.registers:
         raise UnknownInstruction(f"{instruction.opcode} with {len(registers)} registers")
@@ -113,7 +121,7 @@ def _store_matrix(generator: "Generator", instruction: Instruction) -> list[str]
     return [f"{name}.store(run, {place}, {values}, lanes, {guard})"]
 
 
-def _matrix_access(
+def matrix_access(
     generator: "Generator", instruction: Instruction, place: str, stride: list[str]
 ) -> tuple[MatrixAccess, str]:
     """(the access, what the code passes to it: base, offset and stride)."""
