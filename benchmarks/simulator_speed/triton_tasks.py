@@ -261,3 +261,13 @@ TASKS: dict[str, Callable[[], TritonTask]] = BARRED | {
     "sort 16×512 fp32": lambda: sort_rows(16, 512),
     "histogram 20,000 in 64 bins": lambda: histogram(20_000, 64),
 }
+# In a new process; the first of them stands for what a process does once.
+FIRST = (
+    "add 100,003 fp32",
+    "softmax 256×1000 fp16",
+    "rms_norm 256×1000 fp16",
+    "matmul 256³ fp16",
+    "attention 2×128×64 fp16",
+    "attention gradients 2×128×64 fp16",
+    "attention gradients 2×128×64 fp32",
+)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from simulator.instructions import narrow_conversion
-from simulator.instructions.float_arithmetic import NAN, flush
+from simulator.instructions.float_arithmetic import NAN, flush, has_nan
 from simulator.instructions.float_rounding import ZERO, Exact, directed, two_sum, wide
 from simulator.instructions.half_arithmetic import (
     BFLOAT_NAN,
@@ -159,6 +159,8 @@ def _with_nan(convert_numbers: Compute, spelling: Spelling) -> Compute:
 
     def compute(a: Values) -> Values:
         numbers = convert_numbers(a)
+        if in_result and result == "f32" and not has_nan(numbers):
+            return numbers
         nan = np.isnan(numbers if in_result else read(a))
         if not nan.any():
             return numbers

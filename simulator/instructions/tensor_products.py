@@ -104,7 +104,7 @@ def _matrix(registers: Sequence[Any], fragment: Fragment, type_: str, count: int
     held = np.empty((count // _WARP, lines, runs), run)
     for word, (first, begin) in zip(words, fragment.tiles, strict=True):
         held[:, first : first + _LINES, begin // per] = word.view(run).reshape(-1, _LINES)
-    raw = held.view(words[0].dtype).reshape(count // _WARP, lines, -1)
+    raw = held.view(np.float64 if type_ == "f64" else np.uint32).reshape(count // _WARP, lines, -1)
     exact = _exact(_unpacked(raw, type_), type_)
     if fragment.turned:
         exact = exact.transpose(0, 2, 1)

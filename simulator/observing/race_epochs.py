@@ -4,7 +4,12 @@ Between two barriers of a whole block nothing orders its threads, if no warp mee
 raised. Then it does not matter who came first: a place that one thread writes and another one
 touches is a race. So accesses are only written down, and at the barrier one scatter and one gather
 for each of them tell whether there is such a place. Most epochs only read, and cost nothing.
+
+A shuffle or a vote gives the lanes that meet there no order either. But two accesses between which
+it stands get a note and no fault, so what came before it is kept apart from what came behind.
 """
+
+from bisect import bisect
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +38,10 @@ class Epochs:
         self.touches: list[Touch] = []
         self._wave = wave
         self._lanes = 0
-        self._repeated: set[tuple[int, int, int, Way]] = set()
+        self._meetings: list[int] = []  # moments at which lanes met, since the first touch
+        # Reads that were written down, and of each the last one that was the very same.
+        self._repeated: dict[tuple[int, int, int], Touch | None] = {}
+        self._met_since = False  # whether lanes have met since that began anew
 
     @property
     def full(self) -> bool:
@@ -42,30 +50,59 @@ class Epochs:
     def add(self, touch: Touch) -> None:
         event = touch.event
         if touch.way is Way.READ:
-            key = (id(event.addresses), event.offset, event.access.bytes, touch.way)
+            key = (id(event.addresses), event.offset, event.access.bytes)
             if key in self._repeated:
+                self._repeated[key] = touch
                 return  # the very same again; the first one keeps the addresses alive
-            self._repeated.add(key)
+            self._repeated[key] = None
+        elif self._met_since:
+            self._end_repetitions()
+        self._write_down(touch)
+
+    def _write_down(self, touch: Touch) -> None:
         self.touches.append(touch)
-        self._lanes += event.lanes.count
+        self._lanes += touch.event.lanes.count
+
+    def _end_repetitions(self) -> None:
+        """Write down the last of reads that are the same, if lanes have met among them.
+
+        What was written earlier has come before the last one if it came before the first, and what
+        is written later comes behind the first one if it comes behind the last.
+        """
+        if self._met_since:
+            for last in self._repeated.values():
+                if last is not None:
+                    self._write_down(last)
+        self._repeated.clear()
+        self._met_since = False
+
+    def warps_met(self, moment: int) -> None:
+        """Lanes have met, and CUDA promises them no order by it."""
+        if self.touches:
+            self._meetings.append(moment)
+            self._met_since = True
 
     def clear(self) -> None:
         self.touches.clear()
         self._repeated.clear()
-        self._lanes = 0
+        self._meetings.clear()
+        self._lanes, self._met_since = 0, False
 
     def in_order_of_code(self, whole: NDArray[np.int64]) -> list[Touch]:
         """What each block has accessed since its last barrier; whole [blocks]: the moment of it.
 
         What lies before is ordered, and was looked at: among accesses in the order of the code it
-        would seem to come after what lies behind.
+        would seem to come after what lies behind. So it is with a meeting of lanes: a later access
+        must not hide an earlier one of its thread from those that it alone comes after.
         """
 
-        def place(touch: Touch) -> tuple[int, int]:
+        def place(touch: Touch) -> tuple[int, int, int, int]:
             index = touch.event.lanes.index
             first = 0 if index is None else int(index[0])
-            return touch.event.access.instruction.index, first
+            met = bisect(self._meetings, touch.moment)
+            return met, touch.event.access.instruction.index, first, touch.moment
 
+        self._end_repetitions()
         touches = []
         for touch in self.touches:
             late = whole < touch.moment
@@ -78,6 +115,7 @@ class Epochs:
         """Some blocks have passed a barrier: forget what is past for all; whole [blocks]."""
         # Who has returned was looked at together with those who passed.
         latest = np.where(self._wave.live == 0, _NEVER, whole)
+        self._end_repetitions()  # what is repeated behind the barrier is another access
         touches, self.touches, self._lanes = self.touches, [], 0
         oldest: dict[int, int] = {}
         for touch in touches:
@@ -87,7 +125,8 @@ class Epochs:
             if touch.moment > oldest[id(lanes)]:
                 self.touches.append(touch)
                 self._lanes += lanes.count
-        self._repeated.clear()  # what is repeated behind the barrier is another access
+        earliest = min((touch.moment for touch in self.touches), default=_NEVER)
+        del self._meetings[: bisect(self._meetings, earliest)]
 
     def suspicious(self, blocks: Mask | None, whole: NDArray[np.int64]) -> bool:
         """Whether two threads of a block have touched one place and one of them has written it.
@@ -105,6 +144,8 @@ class Epochs:
 
 def _those_of(wave: Wave, lanes: Lanes, blocks: Mask) -> Mask | None:
     """[count] which lanes belong to some blocks, [blocks of the wave]; ALL; None: none of them."""
+    if blocks.all():
+        return ALL
     here = blocks[wave.slots_with(lanes)]
     if here.all():
         return ALL

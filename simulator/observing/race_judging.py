@@ -69,7 +69,9 @@ class Judge:
         if not len(suspects.positions):
             return
         lanes = touch.event.lanes.indices()[suspects.positions]
-        soft = self.order.met_without_promise(lanes, suspects.threads, suspects.moments)
+        soft = self.order.met_without_promise(
+            lanes, touch.moment, suspects.threads, suspects.moments
+        )
         if soft.any():
             self._note(touch, suspects.where(soft), shadow, self._reporter.by_shuffle)
             suspects = suspects.where(~soft)

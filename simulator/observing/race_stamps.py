@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.observing.race_ways import Way
 from simulator.observing.shadow_log import Touch
 from simulator.observing.shadow_places import granules, read, write
 from simulator.types import unsigned
@@ -87,8 +88,8 @@ class Placed:
     def write_alike(self, lost: NDArray[np.intp], last: Stamps, note: Note) -> bool:
         """Whether each of these lanes writes just what the one does that was stamped there."""
         values = self.touch.values
-        if values is None:
-            return False
+        if values is None or self.touch.way is Way.VOLATILE_WRITE:
+            return False  # of volatile ones, only lanes of one warp are to be told of
         winners = read(last, self._moved, self._index[lost])
         others = _positions(self._stamps, winners)
         if (self._index[others] != self._index[lost]).any():

@@ -131,6 +131,8 @@ class Races(Observer):
 
     def warp_met(self, instruction: Instruction, mask: Any, lanes: Lanes) -> None:
         self.order.warp_met(instruction, mask, lanes)
+        if self._shared is None:
+            self._epochs.warps_met(self.order.now)
 
     def fenced(self, instruction: Instruction, lanes: Lanes) -> None:
         if self._flags is not None:

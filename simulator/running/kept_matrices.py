@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_KEPT = 8  # factors, each 64 bytes a lane for 16 x 16 elements
+_KEPT = 6  # factors, each 64 bytes a lane for 16 x 16 elements
 
 Matrix = NDArray[np.float64]  # [warps, rows, columns]
 

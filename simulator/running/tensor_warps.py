@@ -86,7 +86,8 @@ class WarpProduct:
         product, count = self.product, some.lanes.count
         kept = run.memory.cache.matrices
         left = kept.get(product.a, count, a, lambda: product.left(a, count))
-        made = product.of(left, product.right(b, count), c, count)
+        right = kept.get(product.b, count, b, lambda: product.right(b, count))
+        made = product.of(left, right, c, count)
         return made if some.place is None else tuple(some.spread(word) for word in made)
 
 

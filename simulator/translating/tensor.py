@@ -40,11 +40,10 @@ def multiply(generator: "Generator", instruction: Instruction) -> list[str]:
     if [len(vector) for vector in vectors] != sizes:
         raise UnknownInstruction(f"{instruction.opcode} with {sum(map(len, vectors))} registers")
     guard = generator.guard_of(instruction)
-    types = (opcode.a, opcode.b, opcode.c)
-    sources = ", ".join(
-        _tuple(generator, vector, _register_type(type_))
-        for vector, type_ in zip(vectors[1:], types, strict=True)
-    )
+    # Factors as they are held, whatever their type: they are found again by their identity.
+    factors = [f"({', '.join(map(generator.variable, vector))},)" for vector in vectors[1:3]]
+    added = _tuple(generator, vectors[3], _register_type(opcode.c))
+    sources = ", ".join((*factors, added))
     name = generator.constant(WarpProduct(instruction, made))
     lines = [f"t = {name}.multiply(run, {sources}, lanes, {guard})"]
     dtype = DTYPES[_register_type(opcode.d)]
