@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,6 +100,70 @@ def measure(
     command = [ncu, *_OPTIONS, "--metrics", ",".join(metrics), "--force-overwrite", "-o"]
     command += [str(report.with_suffix("")), *program]
     return subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+
+
+def launches_under(
+    ncu: str,
+    metrics: list[str],
+    folder: Path,
+    program: Sequence[str],
+    kernels: Sequence[str],
+    seconds: int,
+) -> list[Launch]:
+    """The launches of these kernels, in this order, by a program that runs under the tool.
+
+    folder   for what the tool writes and prints
+    Raises RuntimeError where the tool fails, or sees other launches of kernels of these names.
+    """
+    report = folder / "counters.ncu-rep"
+    done = measure(ncu, metrics, report, program, seconds)
+    (folder / "ncu.log").write_text(done.stdout + done.stderr, encoding="utf-8")
+    if done.returncode or not report.exists():
+        raise RuntimeError(f"ncu failed:\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
+    table = exported(ncu, report, "none")
+    (folder / "counters.csv").write_text(table, encoding="utf-8")
+    try:
+        by_opcode = exported(ncu, report, "details")
+        (folder / "opcodes.csv").write_text(by_opcode, encoding="utf-8")
+    except RuntimeError as failure:  # a tool that is too old for this
+        print(failure)
+        by_opcode = ""
+    launches = [launch for launch in read_csv(table, by_opcode) if launch.kernel in set(kernels)]
+    if [launch.kernel for launch in launches] != list(kernels):
+        raise RuntimeError(
+            f"ncu saw {len(launches)} launches of ours instead of {len(kernels)}, or in another "
+            f"order: {[launch.kernel for launch in launches][:5]} …"
+        )
+    return launches
+
+
+def metrics_that_work(
+    ncu: str, measured: Callable[[list[str]], list[Launch]]
+) -> tuple[list[str], list[str]]:
+    """(metrics to ask for, those that this tool or GPU does not have).
+
+    measured  launches something under the tool, with these metrics
+    """
+    metrics, missing = available(listed(ncu))
+    if not metrics:  # a tool that lists them in another way: try them all
+        metrics, missing = missing, []
+    metrics.append(BY_OPCODE)
+    while True:
+        try:
+            launches = measured(metrics)
+        except RuntimeError as failure:
+            refused = [m for m in metrics if re.search(rf"{re.escape(m)}(?![\w.])", str(failure))]
+            if not refused:
+                raise
+            print(f"ncu refuses {', '.join(refused)}")
+        else:
+            refused = [m for m in metrics if m != BY_OPCODE and m not in launches[0].values]
+            if BY_OPCODE in metrics and not launches[0].opcodes:
+                print(f"{BY_OPCODE} comes without its instances: no barriers, no shuffles")
+        missing += refused
+        metrics = [m for m in metrics if m not in refused]
+        if not refused:
+            return metrics, missing
 
 
 def exported(ncu: str, report: Path, instances: str) -> str:

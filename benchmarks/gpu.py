@@ -1,6 +1,7 @@
 """Each worked solution beside what an engineer would call instead, on one GPU, in one run.
 
     python benchmarks/gpu.py [--only TEXT] [--output FILE]
+    python benchmarks/gpu.py --table      # writes the recording's table into README.md, no GPU
 
 A row is measured as samples of three things in turn: the solution, its peer, and a copy. Before
 each sample the L2 cache is filled with something else; that work also keeps the GPU busy while the
@@ -25,7 +26,9 @@ import torch
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import benchmarks.gpu_rows_serving  # noqa: E402, F401  # adds its rows
 from benchmarks.gpu_rows import ROWS, Row  # noqa: E402  # the course need not be installed
+from benchmarks.gpu_table import write_table  # noqa: E402
 from harness.launching.launch_settings import changed  # noqa: E402
 from harness.lessons.answers import set_answers  # noqa: E402
 from references.hardware import GPUS, Gpu  # noqa: E402
@@ -95,7 +98,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", default="", help="rows whose name contains this")
     parser.add_argument("--output", type=Path, default=ROOT / "benchmarks/results/gpu.json")
+    parser.add_argument("--table", action="store_true", help="only write the table in README.md")
     options = parser.parse_args()
+    if options.table:
+        write_table()
+        return
     torch.backends.cuda.matmul.allow_tf32 = False
     set_answers(ROOT / "solutions", ROOT)
     device = torch.cuda.get_device_name()

@@ -32,11 +32,8 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.counter_ncu import (  # noqa: E402
     BY_OPCODE,
     Launch,
-    available,
-    exported,
-    listed,
-    measure,
-    read_csv,
+    launches_under,
+    metrics_that_work,
 )
 from simulator import KernelFault, UnknownInstruction  # noqa: E402
 from tests.simulator.agreement.cases import Case, cases, fingerprint, simulated  # noqa: E402
@@ -125,53 +122,10 @@ def compare(got: Any, wanted: Any, order: str) -> None:
 
 def profiled(ncu: str, metrics: list[str], folder: Path, chosen: Sequence[Case]) -> list[Launch]:
     """Launches of these cases under the tool."""
-    report, facts = folder / "counters.ncu-rep", folder / "facts.json"
-    program = [sys.executable, __file__, "--launch", str(facts)]
+    program = [sys.executable, __file__, "--launch", str(folder / "facts.json")]
     program += ["--cases", ",".join(case.name for case in chosen)]
-    done = measure(ncu, metrics, report, program, _SECONDS)
-    (folder / "ncu.log").write_text(done.stdout + done.stderr, encoding="utf-8")
-    if done.returncode or not report.exists():
-        raise RuntimeError(f"ncu failed:\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
-    table = exported(ncu, report, "none")
-    (folder / "counters.csv").write_text(table, encoding="utf-8")
-    try:
-        by_opcode = exported(ncu, report, "details")
-        (folder / "opcodes.csv").write_text(by_opcode, encoding="utf-8")
-    except RuntimeError as failure:  # a tool that is too old for this
-        print(failure)
-        by_opcode = ""
     wanted = [case.kernel for case in chosen]
-    launches = [launch for launch in read_csv(table, by_opcode) if launch.kernel in set(wanted)]
-    if [launch.kernel for launch in launches] != wanted:
-        raise RuntimeError(
-            f"ncu saw {len(launches)} launches of ours instead of {len(wanted)}, or in another "
-            f"order: {[launch.kernel for launch in launches][:5]} …"
-        )
-    return launches
-
-
-def metrics_that_work(ncu: str, folder: Path, case: Case) -> tuple[list[str], list[str]]:
-    """(metrics to ask for, those that this tool or GPU does not have); the case is tried."""
-    metrics, missing = available(listed(ncu))
-    if not metrics:  # a tool that lists them in another way: try them all
-        metrics, missing = missing, []
-    metrics.append(BY_OPCODE)
-    while True:
-        try:
-            launches = profiled(ncu, metrics, folder, [case])
-        except RuntimeError as failure:
-            refused = [m for m in metrics if re.search(rf"{re.escape(m)}(?![\w.])", str(failure))]
-            if not refused:
-                raise
-            print(f"ncu refuses {', '.join(refused)}")
-        else:
-            refused = [m for m in metrics if m != BY_OPCODE and m not in launches[0].values]
-            if BY_OPCODE in metrics and not launches[0].opcodes:
-                print(f"{BY_OPCODE} comes without its instances: no barriers, no shuffles")
-        missing += refused
-        metrics = [m for m in metrics if m not in refused]
-        if not refused:
-            return metrics, missing
+    return launches_under(ncu, metrics, folder, program, wanted, _SECONDS)
 
 
 def record(chosen: Sequence[Case], output: Path | None, keep: Path | None, merge: bool) -> None:
@@ -186,7 +140,9 @@ def record(chosen: Sequence[Case], output: Path | None, keep: Path | None, merge
     with tempfile.TemporaryDirectory() as temporary:
         folder = keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        metrics, missing = metrics_that_work(ncu, folder, chosen[0])
+        metrics, missing = metrics_that_work(
+            ncu, lambda asked: profiled(ncu, asked, folder, chosen[:1])
+        )
         print(
             f"{len(metrics)} metrics after {time.monotonic() - started:.0f} s; not there: {missing}"
         )

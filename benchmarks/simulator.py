@@ -1,4 +1,5 @@
-"""How fast the simulator is on this CPU, beside Numba's CUDA simulator and plain NumPy.
+"""How fast the simulator is on this CPU, beside Numba's CUDA simulator, Triton's interpreter and
+plain NumPy.
 
     python benchmarks/simulator.py [--output FILE] [--rounds N]
 
@@ -7,7 +8,8 @@ slowest round as a share of the median. Each result is checked after it has been
 
 A lane instruction is one instruction of one thread, as the counter `thread_instructions` has it.
 Numba's simulator starts an operating system's thread for each CUDA thread, so it gets a small size,
-and ours runs that same size beside it; the rates of the large size stand next to both.
+and ours runs that same size beside it; the rates of the large size stand next to both. Triton's
+interpreter has a process of its own and takes its turns there.
 """
 
 import argparse
@@ -24,7 +26,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
 
 import numpy as np  # noqa: E402
 
-from benchmarks.simulator_speed import report, sections  # noqa: E402
+from benchmarks.simulator_speed import report, sections, triton_peers, triton_report  # noqa: E402
 
 
 def processor() -> str:
@@ -49,7 +51,8 @@ def main() -> None:
         "numpy": np.__version__,
     }
     results = {"machine": machine, "rounds": arguments.rounds} | sections.all_of(arguments.rounds)
-    results["bars"] = report.bars(results)
+    results["triton"] = triton_peers.all_of(arguments.rounds)
+    results["bars"] = report.bars(results) + triton_report.bars(results["triton"])
     report.print_all(results)
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

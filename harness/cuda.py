@@ -127,7 +127,7 @@ class Kernel:
     ) -> None:
         __tracebackhide__ = True
         head, signature = self._checked_name(VIRTUAL_ARCHITECTURE)
-        shape = launch_shape(self.name, grid, block, shared_mem, head.maximum_threads)
+        shape = launch_shape(self.name, grid, block, shared_mem, head.maximum_threads, arguments)
         check_arguments(signature, arguments)
         entry = parsed(self.module.compiled()).entries[self.name]
         check_shared(self.name, entry.static_shared_bytes, shape.shared_bytes)
@@ -143,7 +143,7 @@ class Kernel:
 
         gpu = gpu_launch.gpu_of(arguments)
         head, signature = self._checked_name(gpu.architecture)
-        shape = launch_shape(self.name, grid, block, shared_mem, head.maximum_threads)
+        shape = launch_shape(self.name, grid, block, shared_mem, head.maximum_threads, arguments)
         check_arguments(signature, arguments)
         if gpu.index not in self._on_gpu:
             compiled = self.module.compiled(gpu.architecture)

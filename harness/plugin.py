@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from harness.launching import launch_settings, nvidia_driver
+from harness.launching import launch_notes, launch_settings, nvidia_driver
 from harness.lessons import answer_module, answers
-from harness.running import counting, gpu_faults, left_out, opening, workers
+from harness.running import counters_option, gpu_faults, left_out, opening, workers
 from harness.running.listener import Listener
 from harness.running.selection import Refusal
 from harness.running.session import Session
@@ -204,6 +204,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     stash, session = item.config.stash, session_of(item.config)
     ended_late = partial(stash[STOPPED].note, item, session)
+    launch_notes.forget()
     with gpu_faults.hold(item, session.device, stash.get(WORDS, None), ended_late):
         return (yield)
 
@@ -213,7 +214,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     session = session_of(item.config)
     item.config.stash[STOPPED].refuse(item, session)
     wanted = session.lesson_of(item.nodeid) and item.config.getoption("--counters")
-    with counting.counted(item) if wanted else contextlib.nullcontext():
+    with counters_option.counted(item) if wanted else contextlib.nullcontext():
         yield
     if session.device.is_gpu:
         gpu_faults.settle()

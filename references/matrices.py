@@ -37,8 +37,12 @@ def pair(
 
 
 def special_pair(rng: torch.Generator, device: torch.device | str = "cpu") -> tuple[Tensor, Tensor]:
-    """a [20, 18] and b [18, 35] with zeros, NaN and infinities, some of them at the last k."""
+    """a [20, 18] and b [18, 35] with zeros, NaN and infinities.
+
+    Some are at the last k, others where a tile of 16 keeps them if it is not cleared past k = 18.
+    """
     a, b = pair(20, 35, 18, rng, device)
     a[3, 17], a[5, 0], b[17, 20], b[0, 7] = math.inf, math.nan, math.inf, 0.0
     a[7, 17], b[17, 34], b[16, 2] = 0.0, -math.inf, math.nan
+    a[9, 6], b[5, 9] = -math.inf, math.inf
     return a, b

@@ -8,6 +8,7 @@ from torch import Tensor
 MMA_SYNC_TERAFLOPS = 634.0
 MMA_SHAPE = (16, 8, 16)  # M, N, K of one instruction
 WMMA_SHAPE = (16, 16, 16)
+WARPGROUP_THREADS = 128  # four warps, which multiply together by wgmma
 FRAGMENTS = {"a": (16, 16, 4, 2), "b": (16, 8, 2, 2), "c": (16, 8, 4, 1)}
 """Rows, columns, registers of a lane, elements of a register."""
 

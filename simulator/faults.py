@@ -1,10 +1,21 @@
 """What can be wrong with a kernel, and the exception that says so.
 
-Memory raises what hardware would trap on; observers raise what hardware lets slip.
+Memory raises what hardware would trap on; observers raise what hardware lets slip. A new kind has
+programs in tests/simulator/programs/, and an entry in the gallery there, from which docs/faults.md
+is written.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+
+from simulator.undefined import Undefined
+from simulator.vocabulary import CUDA, Coordinate, Vocabulary, short
+
+__all__ = ["Coordinate", "FaultKind", "KernelFault", "Place", "short"]
+
+
+DIVERGENT_EXPECTED = "Every thread of a block reaches the same __syncthreads()."
+DIVERGENT_ADVICE = "Move the barrier out of the if or the loop that only some threads enter."
 
 
 class FaultKind(Enum):
@@ -16,6 +27,7 @@ class FaultKind(Enum):
     RACE = "data race"
     UNFINISHED_COPY = "copy not waited for"
     UNINITIALISED_READ = "uninitialised shared read"
+    UNDEFINED_VALUE = "undefined value"
     ENDLESS_LOOP = "endless loop"
     DEADLOCK = "deadlock"
     DIVERGENT_BARRIER = "divergent barrier"
@@ -27,26 +39,39 @@ class FaultKind(Enum):
     ILLEGAL_CALL = "call through a bad pointer"
 
 
-Coordinate = tuple[int, int, int]  # x, y, z
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """One thread of the grid."""
 
     block: Coordinate
     thread: Coordinate
+    words: Vocabulary = field(default=CUDA, compare=False, repr=False)
 
     def __str__(self) -> str:
-        return f"thread {short(self.thread)} of block {short(self.block)}"
+        return self.words.place(self.block, self.thread)
 
 
-def short(coordinate: Coordinate) -> str:
-    """(104, 0, 0) is written 104; a true 2-D or 3-D coordinate keeps its parts."""
-    x, y, z = coordinate
-    if (y, z) == (0, 0):
-        return str(x)
-    return f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
+@dataclass(frozen=True, slots=True)
+class BarrierBetween:
+    """A barrier that stands in the code between two accesses that race.
+
+    barrier    its basic block
+    line       where it stands; None: not known
+    condition  the line of the branch that decides who comes there; None: all who come so far
+    behind     from the later access no way leads back to it
+    accesses   the two, in words
+    """
+
+    barrier: int
+    line: int | None
+    condition: int | None
+    behind: bool
+    accesses: str = ""
+
+    @property
+    def aside(self) -> str:
+        """By which condition threads go round it, if any stands in front of it."""
+        return f" (the condition of line {self.condition})" if self.condition else ""
 
 
 class KernelFault(Exception):
@@ -58,6 +83,8 @@ class KernelFault(Exception):
     expected  what should have been true
     advice    what to try next
     output    what the kernel had printed before
+    between   of a race: the barrier that one of the two may have gone round
+    undefined  of an undefined value: where it comes from, and what hangs on it
     """
 
     def __init__(
@@ -79,3 +106,5 @@ class KernelFault(Exception):
         self.block = place.block if place else None
         self.thread = place.thread if place else None
         self.output = ""
+        self.between: BarrierBetween | None = None
+        self.undefined: Undefined | None = None

@@ -8,65 +8,32 @@ import numpy as np
 
 from simulator.faults import FaultKind, KernelFault
 from simulator.observing.checks import UninitialisedShared, WritesToConst
-from simulator.observing.counters import Counters, Traffic
-from simulator.observing.counting import Counting
+from simulator.observing.counters import Counters, Traffic, total
+from simulator.observing.counting import Counting, by_line
 from simulator.observing.events import Observer, listeners
+from simulator.observing.fresh_memory import reads_fresh
 from simulator.observing.races import Races
 from simulator.observing.unfinished_copies import UnfinishedCopies
 from simulator.occupancy import THREADS_PER_BLOCK
+from simulator.reading.lines import CallPath
 from simulator.reading.ptx import Entry
 from simulator.residency import DEVICE, DoesNotFit, blocks_in_a_wave, residency
 from simulator.running.atomics import Turns
 from simulator.running.buffers import AddressMap, Buffer, Pointer
 from simulator.running.deadlocks import NOT_STARTED
 from simulator.running.execution import Execution
+from simulator.running.gone_round import rather_the_barrier
 from simulator.running.machine import Machine
 from simulator.running.module_memory import forget_module_memory, place_module_memory
 from simulator.running.printf import Printer
 from simulator.running.schedule import Schedule
-from simulator.running.wave import GRID_BARRIER, GRID_BARRIER_BYTES, Dimensions, Order, Wave
+from simulator.running.undefined import UndefinedValues
+from simulator.running.wave import GRID_BARRIER, GRID_BARRIER_BYTES, Dimensions, Wave
 from simulator.running.weak_stores import WeakStores
 from simulator.running.writers import Writers
+from simulator.settings import Settings
+from simulator.translating.definedness import Sources
 from simulator.translating.program import Program, program_of
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How to run a launch.
-
-    faults    look for what hardware lets slip (what would trap is always found)
-    counters  count what the hardware would have moved
-    blocks    run these linear block ids only; None: all
-    order     of the blocks; of warps that are apart; of the lanes that update one address
-    seed      of the shuffled order, and of whose hidden store lands last
-    warps_apart  some blocks and some warps run ahead, to a barrier or a wait, and others lag
-              behind, as `order` says: a barrier that is missing then gives wrong values
-    weak_stores  a block's plain stores to global memory stay hidden from others until a fence, a
-              release or the end of the kernel. None: where a program's blocks talk to each other
-              (`blocks_talk` in translating/waiting.py)
-    strict    a plain read beside an atomic is a race too, not only a note
-    perturb   move approximate results within their documented error
-    resident_blocks  how many blocks run together; None: if they may wait for each other, as many
-              as the virtual device keeps resident, else as many as run fastest
-    registers  of a thread, as an assembler for the device allots them; they limit who is resident.
-              None: not known, and then they limit nothing. PTX does not tell
-    cooperative  all blocks of the grid may meet, in grid().sync(): they must all be resident
-    seconds   a wave that runs longer is called endless
-    """
-
-    faults: bool = True
-    counters: bool = True
-    blocks: Sequence[int] | None = None
-    order: Order = "forward"
-    seed: int = 0
-    warps_apart: bool = False
-    weak_stores: bool | None = None
-    strict: bool = False
-    perturb: bool = False
-    resident_blocks: int | None = None
-    registers: int | None = None
-    cooperative: bool = False
-    seconds: float = 45.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +42,8 @@ class Launched:
 
     counters  of the whole kernel
     lines     the same by the learner's source line
+    paths     the same by that line and the calls that led there: a line of a function that was
+              put inline twice has two
     buffers   unique bytes, by the buffer's name
     output    what the kernel printed
     notes     things worth knowing that are no fault
@@ -85,6 +54,7 @@ class Launched:
     buffers: dict[str, Traffic] = field(default_factory=dict)
     output: str = ""
     notes: tuple[str, ...] = ()
+    paths: dict[CallPath, Counters] = field(default_factory=dict)
 
 
 Argument = Pointer | np.generic | None
@@ -98,12 +68,14 @@ def launch(
     shared_bytes: int = 0,
     settings: Settings | None = None,
     observers: Sequence[Observer] = (),
+    addresses: AddressMap | None = None,
 ) -> Launched:
     """Run a kernel.
 
     arguments     a Pointer, None (a null pointer) or a NumPy scalar for each parameter
     shared_bytes  dynamic shared memory of each block, in bytes
     observers     more of them, beside the counters
+    addresses     of this launch alone: with the buffers that pointers in memory lead to, if any do
 
     Raises KernelFault where the kernel does what it must not, UnknownInstruction where the
     simulator has no such instruction, ValueError where the launch itself makes no sense, and its
@@ -111,7 +83,7 @@ def launch(
     """
     settings = settings or Settings()
     _check(entry, grid, block, arguments, shared_bytes)
-    addresses = AddressMap()
+    addresses = addresses or AddressMap()
     parameters = {
         p.name: _parameter_bytes(p.bytes, a, addresses)
         for p, a in zip(entry.parameters, arguments, strict=True)
@@ -120,7 +92,11 @@ def launch(
     if settings.cooperative:
         meeting = Buffer(GRID_BARRIER, np.zeros(GRID_BARRIER_BYTES, np.uint8))
         variables[GRID_BARRIER] = addresses.base(meeting)
-    program = program_of(entry, settings.perturb)
+    sources = None
+    if settings.faults:
+        fresh = reads_fresh(entry, parameters, variables, addresses)
+        sources = Sources(fresh, entry.unfilled)
+    program = program_of(entry, settings.perturb, sources)
     shared = _shared_bytes(entry, shared_bytes)
     watching = list(observers)
     ids = _block_ids(grid, settings)
@@ -128,13 +104,25 @@ def launch(
     if settings.faults:
         watching.append(WritesToConst())
         races = Races(
-            entry, program, grid, block, ids, parameters, variables, addresses, settings.strict
+            entry,
+            program,
+            grid,
+            block,
+            ids,
+            parameters,
+            variables,
+            addresses,
+            settings.strict,
+            settings.tiles,
         )
         watching.append(races)
         if program.copies:
             watching.append(UnfinishedCopies(entry.shared))
         if shared:
             watching.append(UninitialisedShared(entry.shared, races.hold))
+    undefined = UndefinedValues(program.followed) if program.followed is not None else None
+    if undefined is not None:
+        watching.append(undefined)
     counting = Counting(entry, program) if settings.counters else None
     if counting is not None:
         watching.append(counting)
@@ -156,6 +144,7 @@ def launch(
                 entry.local_bytes,
                 shared_bytes,
                 ids[start + together :] if why else None,
+                settings.words,
             )
             for observer in watching:
                 observer.wave_started(wave)
@@ -165,6 +154,8 @@ def launch(
                 if shadow is not None:
                     shadow.wave_started(wave)
             run.memory.weak, run.memory.writers = weak, writers
+            if undefined is not None:
+                undefined.attach(run)
             schedule = Schedule(wave, settings.order, settings.seed, settings.warps_apart)
             machine = Machine(program, run, watching, settings.seconds, schedule)
             try:
@@ -174,13 +165,11 @@ def launch(
                     ended()
             except KernelFault as raised:
                 fault = raised if races is None else races.rather(raised)
+                fault = rather_the_barrier(machine.barriers, raised, fault)
                 fault.output = printer.output
                 if fault.kind is FaultKind.DEADLOCK and NOT_STARTED in fault.what:
                     fault.expected = f"Who is waited for is resident. Resident are {why}."
-                    fault.advice = (
-                        "Launch no more blocks than are resident, or let each wait only for those "
-                        "that start before it."
-                    )
+                    fault.advice = settings.words.not_resident
                 if fault.kind is FaultKind.TRAP and program.meets_grid and not settings.cooperative:
                     fault.expected = "Blocks that meet in grid().sync() are launched cooperatively."
                     fault.advice = "Load the module with enable_cooperative_groups=True."
@@ -188,7 +177,7 @@ def launch(
                     weak.finish()
                 forget_module_memory(entry.outside)
                 raise fault from None
-            notes = machine.barriers.notes | run.copies.notes | notes
+            notes = machine.barriers.notes | run.copies.notes | run.notes | notes
     if weak is not None:
         weak.finish()
     if races is not None:
@@ -200,7 +189,9 @@ def launch(
     untouched = {name: Traffic() for name in names}
     traffic = untouched | counting.traffic()
     traffic.pop(GRID_BARRIER, None)  # not the program's
-    return Launched(counting.total(), counting.by_line(), traffic, printer.output, told)
+    paths = counting.by_path()
+    whole = total((counting.kernel, *paths.values()))
+    return Launched(whole, by_line(paths), traffic, printer.output, told, paths)
 
 
 def _check(

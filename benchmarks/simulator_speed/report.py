@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from benchmarks.simulator_speed import triton_report
+from benchmarks.simulator_speed.bar import bar
+
 Result = dict[str, Any]
 
 
@@ -10,8 +13,8 @@ def bars(results: Result) -> list[Result]:
     peers = {r["name"]: r for r in results["beside_peers"]}
     alone = {r["name"]: r for r in results["alone"]}
     found = [
-        _bar("straight-line float code, M lanes/s", alone["straight_line"]["rate"], 200),
-        _bar(
+        bar("straight-line float code, M lanes/s", alone["straight_line"]["rate"], 200),
+        bar(
             "tiled matmul 256³, seconds",
             peers["tiled_matmul"]["seconds"]["faults and counters"],
             at_most=1.0,
@@ -20,27 +23,14 @@ def bars(results: Result) -> list[Result]:
     for name, result in peers.items():
         if "numba_over_ours_at_its_size" in result:
             times = result["numba_over_ours_at_its_size"]
-            found.append(_bar(f"{name}, times as fast as Numba's, same size", times, 100))
+            found.append(bar(f"{name}, times as fast as Numba's, same size", times, 100))
     for name, result in (peers | alone).items():
-        found.append(_bar(f"{name}, what counters cost", result["counters_cost"], at_most=2.0))
+        found.append(bar(f"{name}, what counters cost", result["counters_cost"], at_most=2.0))
     for axis in ("lanes", "instructions"):
-        found.append(_bar(f"growth over {axis}, exponent", results[axis]["slope"], 0.85, 1.15))
+        found.append(bar(f"growth over {axis}, exponent", results[axis]["slope"], 0.85, 1.15))
     for result in results["memory"]:
-        found.append(_bar(f"{result['name']}, bytes a lane", result["bytes_a_lane"], at_most=1024))
+        found.append(bar(f"{result['name']}, bytes a lane", result["bytes_a_lane"], at_most=1024))
     return found
-
-
-def _bar(
-    what: str, measured: float, at_least: float | None = None, at_most: float | None = None
-) -> Result:
-    holds = (at_least is None or measured >= at_least) and (at_most is None or measured <= at_most)
-    return {
-        "what": what,
-        "measured": measured,
-        "at_least": at_least,
-        "at_most": at_most,
-        "holds": holds,
-    }
 
 
 def print_all(results: Result) -> None:
@@ -87,12 +77,13 @@ def print_all(results: Result) -> None:
     print(f"reading and translating its PTX, once a kernel, ms: {reading:.1f}")
     for row in results["memory"]:
         print(f"{row['name']}: {row['bytes_a_lane']:.0f} bytes a lane at {row['lanes']} lanes")
+    triton_report.print_all(results["triton"])
     print("\nbars")
-    for bar in results["bars"]:
+    for promise in results["bars"]:
         limits = [
-            f"{word} {bar[key]}"
+            f"{word} {promise[key]}"
             for word, key in (("≥", "at_least"), ("≤", "at_most"))
-            if bar[key] is not None
+            if promise[key] is not None
         ]
-        holds = "holds" if bar["holds"] else "MISSED"
-        print(f"  {holds:<7} {bar['what']}: {bar['measured']:.2f} ({', '.join(limits)})")
+        holds = "holds" if promise["holds"] else "MISSED"
+        print(f"  {holds:<7} {promise['what']}: {promise['measured']:.2f} ({', '.join(limits)})")

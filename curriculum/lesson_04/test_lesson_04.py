@@ -9,11 +9,11 @@ import torch
 
 from curriculum.lesson_04 import host
 from harness import cuda
+from harness.judging.data import spread
 from harness.judging.operators import Operators
 from harness.launching.recording import recording
 from references import access_patterns
 from references.hardware import SECTOR_BYTES
-from references.vectors import spread
 
 # one element, the edges of a warp and of a block, a prime, several blocks of 4 elements a thread
 SIZES = [1, 2, 3, 31, 32, 33, 255, 256, 257, 1009, 5000]
@@ -26,7 +26,7 @@ SIZES = [1, 2, 3, 31, 32, 33, 255, 256, 257, 1009, 5000]
 @pytest.mark.parametrize("stride", [0, 1, 2, 3, 8, 33])
 @pytest.mark.parametrize("n", SIZES)
 def test_every_stride_finds_its_elements(n, stride, device, rng, close):
-    x = spread((n - 1) * stride + 1, rng, device)
+    x = spread((n - 1) * stride + 1, rng=rng, device=device)
     close.equal(host.strided_copy(x, n, stride), access_patterns.every(x, n, stride))
 
 
@@ -39,7 +39,7 @@ def test_a_larger_stride_touches_more_sectors_until_each_lane_has_its_own(
     stride, sectors, rng, profile, close
 ):
     n = 4096
-    x = spread((n - 1) * stride + 1, rng)
+    x = spread((n - 1) * stride + 1, rng=rng)
     launches = profile(lambda: host.strided_copy(x, n, stride))
     close.equal(launches.result, access_patterns.every(x, n, stride))
     counters = launches["strided_copy"].counters
@@ -55,7 +55,7 @@ def test_a_larger_stride_touches_more_sectors_until_each_lane_has_its_own(
 @pytest.mark.simulated
 @pytest.mark.parametrize("offset, sectors", [(0, 4), (1, 5), (4, 5), (8, 4)])
 def test_a_warp_that_begins_inside_a_sector_touches_one_more(offset, sectors, rng, profile, close):
-    x = spread(4096 + offset, rng)[offset:]
+    x = spread(4096 + offset, rng=rng)[offset:]
     launches = profile(lambda: host.strided_copy(x, 4096, 1))
     close.equal(launches.result, x)
     counters = launches["strided_copy"].counters
@@ -89,17 +89,13 @@ def test_the_index_into_x_may_pass_32_bits(n, stride, close):
 MATRICES = [(1, 1), (1, 33), (33, 1), (0, 5), (2, 3), (127, 31), (128, 256), (129, 257), (1009, 70)]
 
 
-def matrix(rows, columns, rng, device="cpu"):
-    return spread(rows * columns, rng, device).reshape(rows, columns)
-
-
 @pytest.mark.task(2)
 @pytest.mark.parametrize(
     "rows, columns, strip",
     [(1, 1, 1), (5, 3, 2), (7, 2, 100), (0, 5, 128), (128, 256, 64), (129, 257, 128), (300, 70, 7)],
 )
 def test_the_kernel_alone_adds_each_strip(rows, columns, strip, device, rng, close):
-    a, strips = matrix(rows, columns, rng, device), max(1, -(-rows // strip))
+    a, strips = spread(rows, columns, rng=rng, device=device), max(1, -(-rows // strip))
     kernel = cuda.module(host.__file__, "kernel.cu").get_function("col_sum_strips")
 
     def strip_sums(a):
@@ -124,13 +120,13 @@ def test_no_row_of_a_tall_column_is_left_out(rows, device, close):
 @pytest.mark.task(2)
 @pytest.mark.parametrize("rows, columns", MATRICES)
 def test_each_column_is_added_up(rows, columns, device, rng, close):
-    a = matrix(rows, columns, rng, device)
+    a = spread(rows, columns, rng=rng, device=device)
     close.function(host.col_sum, access_patterns.column_sums, a, sums=True)
 
 
 @pytest.mark.task(2)
 def test_nan_and_infinity_stay_in_their_columns(device, rng, close):
-    a = matrix(300, 40, rng, device)
+    a = spread(300, 40, rng=rng, device=device)
     a[299, 3], a[7, 20], a[250, 21] = math.nan, math.inf, -math.inf
     close.function(host.col_sum, access_patterns.column_sums, a, sums=True)
 
@@ -156,7 +152,7 @@ def first_launch(launches, said):
 @pytest.mark.simulated
 @pytest.mark.parametrize("rows, columns", [(512, 64), (300, 1024)])
 def test_neighbouring_lanes_add_neighbouring_columns(rows, columns, rng, profile, close):
-    a = matrix(rows, columns, rng)
+    a = spread(rows, columns, rng=rng)
     launches = profile(lambda: host.col_sum(a))
     close(launches.result, access_patterns.column_sums, a, sums=True)
     said = f"a [{rows}, {columns}]"
@@ -172,7 +168,7 @@ def test_neighbouring_lanes_add_neighbouring_columns(rows, columns, rng, profile
 @pytest.mark.simulated
 def test_many_threads_share_a_tall_column(rng, profile, close):
     rows, columns = 4096, 32
-    a = matrix(rows, columns, rng)
+    a = spread(rows, columns, rng=rng)
     launches = profile(lambda: host.col_sum(a))
     close(launches.result, access_patterns.column_sums, a, sums=True)
     said = f"a [{rows}, {columns}]"
@@ -189,7 +185,7 @@ ROOM |= {"select", "slice", "squeeze", "unsqueeze", "flatten", "alias", "detach"
 @pytest.mark.task(2)
 @pytest.mark.simulated
 def test_the_kernel_adds_and_torch_only_makes_room(rng, profile, close, unpoisoned):
-    a = matrix(300, 40, rng)
+    a = spread(300, 40, rng=rng)
     with Operators() as operators:
         launches = profile(lambda: host.col_sum(a))
     close(launches.result, access_patterns.column_sums, a, sums=True)
@@ -206,7 +202,7 @@ def test_the_kernel_adds_and_torch_only_makes_room(rng, profile, close, unpoison
 @pytest.mark.task(3)
 @pytest.mark.parametrize("n", SIZES)
 def test_each_coordinate_gets_an_array_of_its_own(n, device, rng, close):
-    xyz = matrix(n, 3, rng, device)
+    xyz = spread(n, 3, rng=rng, device=device)
     close.function(host.aos_to_soa, access_patterns.split, xyz)
     close.equal(host.aos_to_soa(xyz), access_patterns.split(xyz))
 
@@ -215,7 +211,7 @@ def test_each_coordinate_gets_an_array_of_its_own(n, device, rng, close):
 @pytest.mark.simulated
 @pytest.mark.parametrize("n", [256, 4096])
 def test_the_stores_have_no_gaps_and_the_loads_have(n, rng, profile, close):
-    xyz = matrix(n, 3, rng)
+    xyz = spread(n, 3, rng=rng)
     launches = profile(lambda: host.aos_to_soa(xyz))
     close.equal(launches.result, access_patterns.split(xyz))
     kernel = launches["aos_to_soa"]

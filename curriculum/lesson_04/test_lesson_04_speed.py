@@ -4,16 +4,8 @@ import pytest
 import torch
 
 from curriculum.lesson_04 import host, tradeoff
-from harness.judging.timing import median_milliseconds
+from harness.judging.timing import median_milliseconds, ratio_to_peer
 from harness.launching.launch_settings import changed
-
-
-def compared(ours, theirs, name):
-    """(the peer's time over ours, and both in words)."""
-    with changed(synchronize=False):
-        mine = median_milliseconds(ours, 10)
-    peer = median_milliseconds(theirs, 10)
-    return peer / mine, f"{mine:.4f} ms, {name} {peer:.4f} ms: {peer / mine:.3f}"
 
 
 @pytest.mark.speed
@@ -21,7 +13,9 @@ def compared(ours, theirs, name):
 def test_a_copy_without_gaps_is_as_fast_as_torch(unpoisoned):
     x = torch.rand(1 << 27, device="cuda")
     y = torch.empty_like(x)
-    ratio, said = compared(lambda: host.strided_copy(x, 1 << 27, 1), lambda: y.copy_(x), "copy_")
+    ratio, said = ratio_to_peer(
+        lambda: host.strided_copy(x, 1 << 27, 1), lambda: y.copy_(x), "copy_"
+    )
     assert ratio >= 0.6, said
 
 
@@ -29,7 +23,7 @@ def test_a_copy_without_gaps_is_as_fast_as_torch(unpoisoned):
 @pytest.mark.task(2)
 def test_column_sums_are_as_fast_as_torch(unpoisoned):
     a = torch.rand(8192, 8192, device="cuda")
-    ratio, said = compared(lambda: host.col_sum(a), lambda: a.sum(0), "sum(0)")
+    ratio, said = ratio_to_peer(lambda: host.col_sum(a), lambda: a.sum(0), "sum(0)")
     assert ratio >= 0.6, said
 
 
@@ -38,7 +32,7 @@ def test_column_sums_are_as_fast_as_torch(unpoisoned):
 def test_a_copy_of_float4s_is_as_fast_as_torch(unpoisoned):
     x = torch.rand(1 << 27, device="cuda")
     y = torch.empty_like(x)
-    ratio, said = compared(lambda: host.copy_vec4(x, y), lambda: y.copy_(x), "copy_")
+    ratio, said = ratio_to_peer(lambda: host.copy_vec4(x, y), lambda: y.copy_(x), "copy_")
     assert ratio >= 0.64, said
 
 
@@ -48,7 +42,7 @@ def test_a_copy_of_float4s_is_as_fast_as_torch(unpoisoned):
 def test_a_transpose_with_one_side_in_order_reaches_its_share_of_a_copy(side, bar, unpoisoned):
     a = torch.rand(8192, 8192, device="cuda")
     b = torch.empty_like(a)
-    ratio, said = compared(lambda: host.transpose(a, side), lambda: b.copy_(a), "copy_")
+    ratio, said = ratio_to_peer(lambda: host.transpose(a, side), lambda: b.copy_(a), "copy_")
     assert ratio >= bar, said
 
 

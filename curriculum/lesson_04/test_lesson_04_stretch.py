@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from curriculum.lesson_04 import host, tradeoff
+from harness.judging.data import spread
 from references import access_patterns
-from references.vectors import spread
 
 LENGTH = 5000  # of x
 
@@ -19,7 +19,7 @@ def drawn(n, rng):
 @pytest.mark.task(7)
 @pytest.mark.parametrize("n", [1, 2, 3, 31, 32, 33, 255, 256, 257, 1009])
 def test_every_index_finds_its_element(n, device, rng, close):
-    x, indices = spread(LENGTH, rng, device), drawn(n, rng).to(device)
+    x, indices = spread(LENGTH, rng=rng, device=device), drawn(n, rng).to(device)
     found = close.function(host.gather, access_patterns.gathered, x, indices)
     close.equal(found, access_patterns.gathered(x, indices))
 
@@ -27,7 +27,7 @@ def test_every_index_finds_its_element(n, device, rng, close):
 @pytest.mark.stretch
 @pytest.mark.task(7)
 def test_a_negative_index_finds_nan(device, rng, close):
-    x = spread(LENGTH, rng, device)
+    x = spread(LENGTH, rng=rng, device=device)
     indices = torch.tensor([3, -1, LENGTH - 1, -(2**31), 0, 0], dtype=torch.int32, device=device)
     close.equal(host.gather(x, indices), access_patterns.gathered(x, indices))
 
@@ -46,7 +46,7 @@ ORDERS = {
 @pytest.mark.simulated
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_sectors_of_a_gather_follow_from_its_indices(order, rng, profile, close):
-    x, indices = spread(LENGTH, rng), ORDERS[order](drawn(1024, rng))
+    x, indices = spread(LENGTH, rng=rng), ORDERS[order](drawn(1024, rng))
     launches = profile(lambda: host.gather(x, indices))
     close.equal(launches.result, access_patterns.gathered(x, indices))
     counters = launches["gather"].counters

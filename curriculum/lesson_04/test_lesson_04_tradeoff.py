@@ -1,14 +1,15 @@
 """Lesson 04, the trade-off: how many pieces of memory does a stride move?"""
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import pytest
 import torch
 
 from curriculum.lesson_04 import host, tradeoff
+from harness.judging.data import spread
+from harness.judging.returned import number
 from references import access_patterns, measured
 from references.hardware import MEASURED_H200, MEMORY_FETCH_BYTES
-from references.vectors import spread
 
 BANDWIDTH = MEASURED_H200.copy_gigabytes_per_second
 
@@ -58,9 +59,8 @@ def test_any_request_agrees_with_a_count_byte_by_byte(rng):
 )
 def test_the_share_of_useful_bytes_falls_with_the_stride(stride, element, share):
     # Half at stride 2: the Best Practices Guide says the same of its strided copy.
-    got = tradeoff.useful_share(stride, element)
     said = f"useful_share of stride {stride}, {element} bytes an element"
-    assert isinstance(got, Real), f"{said} returned {got!r}, which is not a number"
+    got = number(said, tradeoff.useful_share(stride, element))
     assert got == pytest.approx(share), f"{said} is {got:.4g}, not {share:.4g}"
 
 
@@ -70,7 +70,7 @@ def test_the_share_of_useful_bytes_falls_with_the_stride(stride, element, share)
 @pytest.mark.parametrize("offset", [0, 3])
 def test_the_simulator_counts_what_was_predicted(stride, offset, rng, profile):
     n = 2048
-    x = spread(offset + (n - 1) * stride + 1, rng)[offset:]
+    x = spread(offset + (n - 1) * stride + 1, rng=rng)[offset:]
     launches = profile(lambda: host.strided_copy(x, n, stride))
     if not torch.equal(launches.result, access_patterns.every(x, n, stride)):
         said = "task 1 first: this test counts the sectors of strided_copy"
@@ -94,10 +94,9 @@ def test_the_simulator_counts_what_was_predicted(stride, offset, rng, profile):
 )
 def test_the_time_is_that_of_the_bytes_that_memory_gives(stride, bytes_):
     n, bandwidth = 1_000_000, 4000.0
-    got = tradeoff.strided_copy_milliseconds(n, stride, bandwidth)
     wanted = n * bytes_ / bandwidth / 1e6
     said = f"strided_copy_milliseconds, {n} floats, stride {stride}, {bandwidth:g} GB/s"
-    assert isinstance(got, Real), f"{said} returned {got!r}, which is not a number"
+    got = number(said, tradeoff.strided_copy_milliseconds(n, stride, bandwidth))
     told = f"{said}: {got:.5g}, not {wanted:.5g} for {bytes_} bytes a float"
     assert got == pytest.approx(wanted), told
 
@@ -118,7 +117,7 @@ def test_the_recorded_strides_took_what_the_model_says():
     for point in measured.sweep("stride"):
         stride, recorded = point["stride"], point["milliseconds"]
         predicted = tradeoff.strided_copy_milliseconds(point["elements"], stride, BANDWIDTH)
-        assert isinstance(predicted, Real), f"stride {stride}: the model returned {predicted!r}"
+        number(f"strided_copy_milliseconds, stride {stride},", predicted)
         said = f"stride {stride}: {recorded:.4f} ms recorded, {predicted:.4f} predicted"
         assert 0 < predicted <= 1.05 * recorded, f"{said}, but nothing is faster than its bytes"
         allowed = 1.3 if 4 <= stride <= 32 else 2.0

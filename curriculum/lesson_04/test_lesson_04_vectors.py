@@ -4,9 +4,8 @@ import pytest
 import torch
 
 from curriculum.lesson_04 import host
-from harness.judging.data import rectangles
+from harness.judging.data import rectangles, spread
 from references import access_patterns
-from references.vectors import spread
 
 # --- Task 4: four floats at a time ----------------------------------------------------------------
 
@@ -25,7 +24,7 @@ def copied(x, ahead, device):
 @pytest.mark.task(4)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 127, 128, 129, 1023, 4096, 4099, 16_384, 16_411])
 def test_every_float_is_copied_once(n, device, rng, close):
-    x = spread(n, rng, device)
+    x = spread(n, rng=rng, device=device)
     y, around = copied(x, 0, device)
     close.equal(y, x)
     close.equal(around, torch.full_like(around, 7.0))
@@ -36,7 +35,7 @@ def test_every_float_is_copied_once(n, device, rng, close):
 @pytest.mark.parametrize("past_x", [0, 1, 2, 3])
 def test_either_end_may_begin_inside_sixteen_bytes(past_x, past_y, device, rng, close):
     for n in (130, 4099, 1, 2, 3):
-        x = spread(past_x + n, rng, device)[past_x:]
+        x = spread(past_x + n, rng=rng, device=device)[past_x:]
         y, around = copied(x, past_y, device)
         close.equal(y, x)
         close.equal(around, torch.full_like(around, 7.0))
@@ -46,7 +45,7 @@ def test_either_end_may_begin_inside_sixteen_bytes(past_x, past_y, device, rng, 
 @pytest.mark.simulated
 @pytest.mark.parametrize("n", [4096, 16_384, 16_411])
 def test_a_request_moves_sixteen_sectors(n, rng, profile, close):
-    x, y = spread(n, rng), torch.empty(n)
+    x, y = spread(n, rng=rng), torch.empty(n)
     counters = profile(lambda: host.copy_vec4(x, y))["copy_vec4"].counters
     close.equal(y, x)
     whole, tail = divmod(n, 128)  # a warp of float4s; a tail may take a float4 and three floats
@@ -64,15 +63,11 @@ def test_a_request_moves_sixteen_sectors(n, rng, profile, close):
 # --- Task 5: a transpose, either side in order ----------------------------------------------------
 
 
-def matrix(rows, columns, rng, device="cpu"):
-    return spread(rows * columns, rng, device).reshape(rows, columns)
-
-
 @pytest.mark.task(5)
 @pytest.mark.parametrize("side", ["read", "write"])
 @pytest.mark.parametrize("rows, columns", rectangles(32))
 def test_rows_become_columns(rows, columns, side, device, rng, close):
-    a = matrix(rows, columns, rng, device)
+    a = spread(rows, columns, rng=rng, device=device)
     turned = close.function(lambda a: host.transpose(a, side), access_patterns.transposed, a)
     close.equal(turned, access_patterns.transposed(a))
 
@@ -82,7 +77,7 @@ def test_rows_become_columns(rows, columns, side, device, rng, close):
 @pytest.mark.parametrize("rows, columns", [(64, 64), (96, 32)])
 @pytest.mark.parametrize("side", ["read", "write"])
 def test_one_side_is_in_order(side, rows, columns, rng, profile, close):
-    a = matrix(rows, columns, rng)
+    a = spread(rows, columns, rng=rng)
     launches = profile(lambda: host.transpose(a, side))
     close.equal(launches.result, access_patterns.transposed(a))
     name = f"transpose_{side}_rows"

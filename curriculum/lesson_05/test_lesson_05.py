@@ -1,6 +1,5 @@
 """Lesson 05, tasks 1 to 3: a product as it stands, a tile turned round, a product by tiles."""
 
-import math
 from functools import partial
 
 import pytest
@@ -92,6 +91,21 @@ def test_both_sides_are_in_order(rows, columns, side, rng, profile, close):
     assert loads == 4, f"{said}: {loads:g} sectors a load request, not 4"
     stores = counters.global_store_sectors / counters.global_store_requests
     assert stores == 4, f"{said}: {stores:g} sectors a store request, not 4"
+
+
+@pytest.mark.task(2)
+@pytest.mark.simulated
+@pytest.mark.parametrize("side", [32, 64])
+def test_ragged_sides_are_in_order_too(side, rng, profile, close):
+    a = spread(70, 45, rng=rng)
+    launches = profile(lambda: host.transpose_tiled(a, side))
+    close.equal(launches.result, access_patterns.transposed(a))
+    counters, said = launches["transpose_tiled"].counters, f"a [70, 45], SIDE {side}"
+    advice = "a row that begins inside a sector takes one more than 4"
+    loads = counters.global_load_sectors / counters.global_load_requests
+    assert loads <= 5, f"{said}: {loads:.3g} sectors a load request; {advice}"
+    stores = counters.global_store_sectors / counters.global_store_requests
+    assert stores <= 5, f"{said}: {stores:.3g} sectors a store request; {advice}"
 
 
 @pytest.mark.task(2)

@@ -4,16 +4,7 @@ import pytest
 import torch
 
 from curriculum.lesson_05 import host
-from harness.judging.timing import median_milliseconds
-from harness.launching.launch_settings import changed
-
-
-def compared(ours, theirs, name, repeats=10):
-    """(the peer's time over ours, and both in words)."""
-    with changed(synchronize=False):
-        mine = median_milliseconds(ours, repeats)
-    peer = median_milliseconds(theirs, repeats)
-    return peer / mine, f"{mine:.4f} ms, {name} {peer:.4f} ms: {peer / mine:.3f}"
+from harness.judging.timing import ratio_to_peer
 
 
 @pytest.mark.speed
@@ -22,7 +13,9 @@ def compared(ours, theirs, name, repeats=10):
 def test_a_transpose_is_nearly_as_fast_as_a_copy(side, unpoisoned):
     a = torch.rand(8192, 8192, device="cuda")
     b = torch.empty_like(a)
-    ratio, said = compared(lambda: host.transpose_tiled(a, side), lambda: b.copy_(a), "copy_")
+    ratio, said = ratio_to_peer(
+        lambda: host.transpose_tiled(a, side), lambda: b.copy_(a), "copy_"
+    )
     assert ratio >= 0.55, f"SIDE {side}: {said}"
 
 
@@ -45,7 +38,7 @@ def test_a_product_reaches_its_share_of_cublas(name, unpoisoned):
     _, bar, multiply = PRODUCTS[name]
     a, b = torch.rand(2, 4096, 4096, device="cuda")
     c = torch.empty_like(a)
-    ratio, said = compared(
+    ratio, said = ratio_to_peer(
         lambda: multiply(a, b), lambda: torch.matmul(a, b, out=c), "cuBLAS", repeats=3
     )
     assert (multiply(a, b) - c).abs().max() < 0.02, f"{name} is fast, but wrong"

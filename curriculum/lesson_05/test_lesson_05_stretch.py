@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from curriculum.lesson_05 import host
+from harness.judging.data import spread
 from references import matrices
-from references.vectors import spread
 
 # --- Task 6: a stencil ----------------------------------------------------------------------------
 
@@ -20,7 +20,7 @@ SIZES = [1, 2, 3, 63, 64, 65, 127, 128, 129, 1009, 4096]
 @pytest.mark.parametrize("threads", [32, 64, 256])
 @pytest.mark.parametrize("n", SIZES)
 def test_each_element_meets_both_neighbours(n, threads, device, rng, close):
-    x = spread(n, rng, device)
+    x = spread(n, rng=rng, device=device)
     smooth = partial(host.stencil3, threads=threads)
     close.function(smooth, matrices.smoothed, x)
 
@@ -28,7 +28,7 @@ def test_each_element_meets_both_neighbours(n, threads, device, rng, close):
 @pytest.mark.stretch
 @pytest.mark.task(6)
 def test_infinity_touches_its_neighbours_only(device, rng, close):
-    x = spread(300, rng, device)
+    x = spread(300, rng=rng, device=device)
     x[0], x[64], x[128 - 1], x[299] = math.inf, math.nan, -math.inf, math.inf
     close(host.stencil3(x, 64), matrices.smoothed, x)
 
@@ -38,7 +38,7 @@ def test_infinity_touches_its_neighbours_only(device, rng, close):
 @pytest.mark.simulated
 @pytest.mark.parametrize("n, threads", [(4096, 256), (1009, 64)])
 def test_a_block_reads_its_piece_and_two_more(n, threads, rng, profile, close):
-    x = spread(n, rng)
+    x = spread(n, rng=rng)
     launches = profile(lambda: host.stencil3(x, threads))
     close(launches.result, matrices.smoothed, x)
     counters = launches["stencil3"].counters

@@ -8,11 +8,19 @@ from harness import cuda
 THREADS = 256  # threads per block: eight warps
 
 module = cuda.module(__file__, "kernel.cu")
+branch_on_kernel = module.get_function("branch_on")
+walk_kernel = module.get_function("walk")
+collatz_steps_kernel = module.get_function("collatz_steps")
+vote_count_kernel = module.get_function("vote_count")
+broadcast_first_kernel = module.get_function("broadcast_first")
+rotate_lanes_kernel = module.get_function("rotate_lanes")
+settle_kernel = module.get_function("settle")
+warp_compact_kernel = module.get_function("warp_compact")
 
 
-def covered(n: int, threads: int) -> tuple[int]:
-    """The grid that gives n elements a thread each."""
-    return ((n + threads - 1) // threads,)
+def ceil_div(n: int, d: int) -> int:
+    """n / d, rounded up."""
+    return (n + d - 1) // d
 
 
 def branch(kernel: str, x: torch.Tensor, trips: int, threads: int = THREADS) -> torch.Tensor:
@@ -20,7 +28,7 @@ def branch(kernel: str, x: torch.Tensor, trips: int, threads: int = THREADS) -> 
     y = torch.empty_like(x)
     n = x.numel()
     arguments = (x, y, np.int32(n), np.int32(trips))
-    module.get_function(kernel)(covered(n, threads), (threads,), arguments)
+    module.get_function(kernel)((ceil_div(n, threads),), (threads,), arguments)
     return y
 
 
@@ -31,7 +39,7 @@ def branch_on(
     y = torch.empty_like(x)
     n = x.numel()
     scalars = (np.int32(n), np.int32(odd_trips), np.int32(even_trips))
-    module.get_function("branch_on")(covered(n, THREADS), (THREADS,), (condition, x, y, *scalars))
+    branch_on_kernel((ceil_div(n, THREADS),), (THREADS,), (condition, x, y, *scalars))
     return y
 
 
@@ -39,7 +47,7 @@ def walk(trips: torch.Tensor) -> torch.Tensor:
     """Run walk on trips, int32 [n], n > 0."""
     y = torch.empty_like(trips)
     n = trips.numel()
-    module.get_function("walk")(covered(n, THREADS), (THREADS,), (trips, y, np.int32(n)))
+    walk_kernel((ceil_div(n, THREADS),), (THREADS,), (trips, y, np.int32(n)))
     return y
 
 
@@ -49,17 +57,17 @@ def collatz_steps(x: torch.Tensor, cap: int = 10_000, threads: int = THREADS) ->
     n = x.numel()
     if n > 0:
         arguments = (x, steps, np.int32(n), np.int32(cap))
-        module.get_function("collatz_steps")(covered(n, threads), (threads,), arguments)
+        collatz_steps_kernel((ceil_div(n, threads),), (threads,), arguments)
     return steps
 
 
 def vote_count(x: torch.Tensor, threads: int = THREADS) -> torch.Tensor:
     """int32 [ceil(n / 32)]: how many of each 32 elements of x, int32 [n], are above 0."""
     n = x.numel()
-    counts = torch.empty((n + 31) // 32, dtype=torch.int32, device=x.device)
+    counts = torch.empty(ceil_div(n, 32), dtype=torch.int32, device=x.device)
     if n > 0:
         arguments = (x, counts, np.int32(n))
-        module.get_function("vote_count")(covered(n, threads), (threads,), arguments)
+        vote_count_kernel((ceil_div(n, threads),), (threads,), arguments)
     return counts
 
 
@@ -67,8 +75,8 @@ def broadcast_first(x: torch.Tensor, block: tuple[int, ...] = (THREADS,)) -> tor
     """Spread the first element of each warp over the warp, in place; x is float32 [n]."""
     n = x.numel()
     if n > 0:
-        grid = covered(n, int(np.prod(block)))
-        module.get_function("broadcast_first")(grid, block, (x, np.int32(n)))
+        grid = (ceil_div(n, int(np.prod(block))),)
+        broadcast_first_kernel(grid, block, (x, np.int32(n)))
     return x
 
 
@@ -76,8 +84,8 @@ def rotate_lanes(x: torch.Tensor, shift: int, block: tuple[int, ...] = (THREADS,
     """Move the elements of each warp round by shift, in place; x is float32 [n]."""
     n = x.numel()
     if n > 0:
-        grid = covered(n, int(np.prod(block)))
-        module.get_function("rotate_lanes")(grid, block, (x, np.int32(n), np.int32(shift)))
+        grid = (ceil_div(n, int(np.prod(block))),)
+        rotate_lanes_kernel(grid, block, (x, np.int32(n), np.int32(shift)))
     return x
 
 
@@ -89,15 +97,15 @@ def settle(x: torch.Tensor, rounds: torch.Tensor, threads: int = THREADS) -> tor
         most = np.int32(rounds.max().item())
         arguments = (x, rounds, y, np.int32(n), most)
         shared_bytes = 4 * threads
-        module.get_function("settle")(covered(n, threads), (threads,), arguments, shared_bytes)
+        settle_kernel((ceil_div(n, threads),), (threads,), arguments, shared_bytes)
     return y
 
 
 def warp_compact(x: torch.Tensor, out: torch.Tensor, threads: int = THREADS) -> torch.Tensor:
     """Move what is above 0 to the front of each 32 places of out; the number of each, int32."""
     n = x.numel()
-    counts = torch.empty((n + 31) // 32, dtype=torch.int32, device=x.device)
+    counts = torch.empty(ceil_div(n, 32), dtype=torch.int32, device=x.device)
     if n > 0:
         arguments = (x, out, counts, np.int32(n))
-        module.get_function("warp_compact")(covered(n, threads), (threads,), arguments)
+        warp_compact_kernel((ceil_div(n, threads),), (threads,), arguments)
     return counts

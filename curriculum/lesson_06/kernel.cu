@@ -68,8 +68,8 @@ void walk(const int* trips, int* y, int n)
     if (i < n) y[i] = odd_arm(i, trips[i]);
 }
 
-// Task 1. y is exactly what branch_parity makes of x. The grid is the same, and a block still
-// takes blockDim.x elements in a row; but no warp needs both arms.
+// Task 1. y is exactly what branch_parity makes of x. The grid is the same, and each element is
+// somebody's; but no warp needs both arms.
 //
 //   x, y    int[n]   read, written
 //   block   a multiple of 64

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from curriculum.lesson_06 import host
-from harness.judging.timing import median_milliseconds
+from harness.judging.timing import median_milliseconds, ratio_to_peer
 from harness.launching.launch_settings import changed
 from references import warps
 
@@ -36,7 +36,8 @@ def test_numbers_sorted_by_steps_take_less_time(unpoisoned):
 @pytest.mark.task(4)
 def test_a_rotation_by_registers_is_as_fast_as_torch_adds_in_place(unpoisoned):
     x = torch.rand(1 << 27, device="cuda")
-    with changed(synchronize=False):
-        ours = median_milliseconds(lambda: host.rotate_lanes(x, 5))
-    theirs = median_milliseconds(lambda: x.add_(1.0))  # the same bytes: each read, each written
-    assert theirs / ours >= 0.4, f"{ours:.3f} ms, torch's add_ {theirs:.3f} ms"
+    # The same bytes: each read, each written.
+    ratio, said = ratio_to_peer(
+        lambda: host.rotate_lanes(x, 5), lambda: x.add_(1.0), "torch's add_"
+    )
+    assert ratio >= 0.4, said

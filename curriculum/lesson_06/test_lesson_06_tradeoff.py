@@ -1,7 +1,7 @@
 """Lesson 06, the trade-off: align a branch, or run both of its arms?"""
 
 import math
-from numbers import Real
+from itertools import groupby
 
 import pytest
 import torch
@@ -28,6 +28,8 @@ CONDITIONS = {
     "a warp and one thread": ([0] * 32 + [1], EVEN + ODD),
     "no thread": ([], 0),
     "5 in one place, -3 in another": ([5, 0, -3] + [0] * 61, ODD + 2 * EVEN),
+    "one thread, whose condition is 2": ([2], ODD),
+    "one thread, whose condition is -3": ([-3], ODD),
 }
 
 
@@ -36,7 +38,8 @@ CONDITIONS = {
 def test_a_warp_pays_for_each_arm_that_it_enters(pattern):
     condition, wanted = CONDITIONS[pattern]
     got = tradeoff.branch_cost(condition, ODD, EVEN)
-    checked(f"branch_cost, {pattern} in the odd arm of {ODD} slots, else {EVEN},", got, wanted)
+    said = f"{pattern} in the odd arm (not 0) of {ODD} slots, else {EVEN},"
+    checked(f"branch_cost, {said}", got, wanted)
 
 
 @pytest.mark.task(6)
@@ -86,9 +89,11 @@ def test_a_rare_arm_is_not_rare_for_a_warp(p, rng):
 
 
 @pytest.mark.task(6)
-def test_one_lane_in_a_hundred_is_a_quarter_of_the_warps():
-    got = tradeoff.expected_cost(0.01, 100, 0)
-    checked("expected_cost of p = 0.01, 100 slots and 0,", got, 27.5, 2e-3)
+@pytest.mark.parametrize("p, odd, even", [(0.01, 100, 0), (0.99, 0, 100)])
+def test_one_lane_in_a_hundred_is_a_quarter_of_the_warps(p, odd, even):
+    got = tradeoff.expected_cost(p, odd, even)
+    said = f"expected_cost of p = {p}, arms of {odd} and {even} slots, 1 - 0.99^32 of the warps,"
+    checked(said, got, 27.5, 2e-3)
 
 
 @pytest.mark.task(6)
@@ -98,12 +103,16 @@ def test_one_lane_in_a_hundred_is_a_quarter_of_the_warps():
         pytest.param([1, 0] * 16, 10, 10, 0.5, id="every second lane"),
         pytest.param([1] * 32 + [0] * 32, 10, 10, 1.0, id="every second warp"),
         pytest.param([1] + [0] * 31, 90, 10, 0.125, id="one lane takes the long arm"),
+        pytest.param([2] + [0] * 31, 90, 10, 0.125, id="what is not 0 holds"),
         pytest.param([0] * 8, 90, 10, 0.25, id="eight threads"),
+        pytest.param([1] * 40 + [0] * 56, 30, 10, 0.6875, id="three unlike warps"),
     ],
 )
 def test_lanes_wait_while_the_other_arm_runs(condition, odd, even, wanted):
     got = tradeoff.efficiency(condition, odd, even)
-    checked(f"efficiency of {condition}, arms of {odd} and {even} slots,", got, wanted)
+    runs = [f"{len([*run])} of {value}" for value, run in groupby(condition)]
+    said = ", ".join(runs[:4]) + ", …" * (len(runs) > 4)
+    checked(f"efficiency of [{said}], arms of {odd} and {even} slots,", got, wanted)
 
 
 @pytest.mark.task(6)
@@ -151,6 +160,9 @@ def test_the_simulator_walks_as_many_trips_as_loop_cost_says(order, rng, profile
         pytest.param(([1] * 32 + [0] * 32) * 4, 1, 1, 3, 1, "predicate", id="short arms"),
         pytest.param([0] * 31 + [1] + [0] * 224, 40, 8, 3, 1, "branch", id="one warp of eight"),
         pytest.param([1] * 64, 2, 2, 3, 1, "predicate", id="a tie"),
+        pytest.param([1] * 32 + [0] * 32, 4, 1, 3, 1, "branch", id="each warp has to select"),
+        pytest.param([], 30, 30, 3, 1, "predicate", id="a tie of nobody"),
+        pytest.param([1, 0] * 16, 10, 10, 3, 5, "branch", id="selecting costs more"),
         pytest.param([1] * 40, 30, 9, 9, 0, "predicate", id="a tie, the second warp not full"),
         pytest.param([1] * 40, 30, 10, 9, 0, "branch", id="one slot less"),
     ],

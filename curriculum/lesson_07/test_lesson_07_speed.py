@@ -4,23 +4,14 @@ import pytest
 import torch
 
 from curriculum.lesson_07 import host
-from harness.judging.timing import median_milliseconds
-from harness.launching.launch_settings import changed
-
-
-def against_torch(ours, theirs):
-    """(torch's time over ours, both in words)"""
-    with changed(synchronize=False):
-        mine = median_milliseconds(ours)
-    peer = median_milliseconds(theirs)
-    return peer / mine, f"{mine:.4f} ms, torch {peer:.4f} ms"
+from harness.judging.timing import ratio_to_peer
 
 
 @pytest.mark.speed
 @pytest.mark.task(3)
 def test_one_atomic_a_block_costs_nothing_to_speak_of(unpoisoned):
     x = torch.rand(1 << 28, device="cuda")
-    ratio, said = against_torch(lambda: host.sum_atomic(x), lambda: x.sum())
+    ratio, said = ratio_to_peer(lambda: host.sum_atomic(x), lambda: x.sum(), "torch")
     assert ratio >= 0.5, said
 
 
@@ -28,7 +19,7 @@ def test_one_atomic_a_block_costs_nothing_to_speak_of(unpoisoned):
 @pytest.mark.task(4)
 def test_two_passes_are_as_fast_as_torch(unpoisoned):
     x = torch.rand(1 << 28, device="cuda")
-    ratio, said = against_torch(lambda: host.sum_two_pass(x), lambda: x.sum())
+    ratio, said = ratio_to_peer(lambda: host.sum_two_pass(x), lambda: x.sum(), "torch")
     assert ratio >= 0.6, said
 
 
@@ -36,7 +27,7 @@ def test_two_passes_are_as_fast_as_torch(unpoisoned):
 @pytest.mark.task(5)
 def test_softmax_of_rows_is_as_fast_as_torch(unpoisoned):
     x = torch.rand(4096, 4096, device="cuda")
-    ratio, said = against_torch(lambda: host.softmax_row(x), lambda: x.softmax(dim=1))
+    ratio, said = ratio_to_peer(lambda: host.softmax_row(x), lambda: x.softmax(dim=1), "torch")
     assert ratio >= 0.8, said
 
 
@@ -45,5 +36,5 @@ def test_softmax_of_rows_is_as_fast_as_torch(unpoisoned):
 @pytest.mark.task(8)
 def test_one_launch_for_all_is_as_fast_as_torch(unpoisoned):
     x = torch.rand(1 << 28, device="cuda")
-    ratio, said = against_torch(lambda: host.sum_grid(x, 132 * 4), lambda: x.sum())
+    ratio, said = ratio_to_peer(lambda: host.sum_grid(x, 132 * 4), lambda: x.sum(), "torch")
     assert ratio >= 0.5, said

@@ -32,6 +32,8 @@ def test_of_equals_the_first_wins(columns, device, rng, close):
     x[0] = 5.0
     x[1] = -math.inf
     x[2] = math.inf
+    x[3] = -0.0
+    x[3, 4:] = 0.0
     close.equal(host.row_argmax(x), reductions.largest(x))
 
 
@@ -102,5 +104,9 @@ def test_a_grid_that_meets_has_the_same_bits_in_every_order(rng, profile, close)
         assert loaded == x.nbytes, f"{loaded} different bytes of x were read, not {x.nbytes}"
         own = launches["sum_grid"].buffers["out"].hottest_updates
         assert own == 0, f"out was updated by {own} atomics; one block writes it after the meeting"
+        stored = launches["sum_grid"].counters.global_store_bytes
+        assert stored == 164, (
+            f"{stored} bytes of stores; 40 blocks leave a sum, one writes out: 164"
+        )
     said = ", ".join(f"{order} {bits:#x}" for order, bits in found.items())
     assert len(set(found.values())) == 1, f"the bits by the order of blocks: {said}"

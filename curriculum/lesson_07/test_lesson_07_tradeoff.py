@@ -1,7 +1,5 @@
 """Lesson 07, the trade-off: where to meet, what it costs, and how far the sum may be off."""
 
-from numbers import Real
-
 import numpy as np
 import pytest
 import torch
@@ -21,6 +19,13 @@ def checked(call, got, wanted, tolerance=1e-9):
 # --- What a meeting costs -------------------------------------------------------------------------
 
 
+EACH_WAY = {
+    "tree": "each halving has a barrier before it, one thread has the one atomic",
+    "shuffle": "five in each warp, one meeting of several warps, five in one warp, one atomic",
+    "atomic": "each thread has its own atomic, and nobody waits",
+}
+
+
 @pytest.mark.task(6)
 @pytest.mark.parametrize(
     "threads, way, barriers, shuffles, atomics",
@@ -33,6 +38,7 @@ def checked(call, got, wanted, tolerance=1e-9):
         (32, "shuffle", 0, 5, 1),
         (64, "shuffle", 1, 15, 1),
         (256, "atomic", 0, 0, 256),
+        (64, "atomic", 0, 0, 64),
     ],
 )
 def test_each_way_to_meet_has_its_price(threads, way, barriers, shuffles, atomics):
@@ -40,7 +46,8 @@ def test_each_way_to_meet_has_its_price(threads, way, barriers, shuffles, atomic
     wanted = {"barriers": barriers, "shuffles": shuffles, "atomics": atomics}
     for what, count in wanted.items():
         found = getattr(got, what, got)
-        assert found == count, f"a block of {threads}, {way}: {found} {what}, not {count}"
+        said = f"a block of {threads}, {way}: {found} {what}, not {count}"
+        assert found == count, f"{said}; {EACH_WAY[way]}"
 
 
 @pytest.mark.task(6)
@@ -193,3 +200,12 @@ def test_three_orders_have_three_sums():
     for name, (order, wanted) in orders.items():
         got = float(number("added_in_order", tradeoff.added_in_order(PARTS, order)))
         assert got == wanted, f"{PARTS}, {name}: {got!r}, not {wanted!r}"
+
+
+@pytest.mark.task(6)
+def test_a_part_is_a_float32_before_it_is_added():
+    # Halfway to the neighbour of 1, and a little more that no float32 of that size can hold.
+    parts = [1.0, 2.0**-24 + 2.0**-50]
+    got = float(number("added_in_order", tradeoff.added_in_order(parts, (0, 1))))
+    said = f"{parts}, forward: {got!r}, not 1.0"
+    assert got == 1.0, f"{said}; parts[1] is a float32, {np.float32(parts[1])!r}, when it is added"

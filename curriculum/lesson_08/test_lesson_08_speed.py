@@ -4,30 +4,16 @@ import pytest
 import torch
 
 from curriculum.lesson_08 import host, tradeoff
-from harness.launching.launch_settings import changed
+from harness.judging.timing import gigabytes_per_second
 from references.hardware import KIB
 
 FEW = {"threads": 128, "shared_bytes": 113 * KIB}  # two blocks an SM: 8 warps
 N = 1 << 26
 
 
-def gigabytes_per_second(call, bytes_):
-    """Of the median of a few calls, on the GPU's own clock."""
-    times = []
-    for _ in range(9):
-        start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        call()
-        stop.record()
-        stop.synchronize()
-        times.append(start.elapsed_time(stop))
-    return bytes_ / sorted(times[1:])[4] / 1e6
-
-
 def rate(x, ilp, blocks_an_sm, **launch):
     blocks = blocks_an_sm * torch.cuda.get_device_properties(0).multi_processor_count
-    with changed(synchronize=False):
-        return gigabytes_per_second(lambda: host.copy(x, ilp, blocks, **launch), 8 * x.numel())
+    return gigabytes_per_second(lambda: host.copy(x, ilp, blocks, **launch), 8 * x.numel())
 
 
 @pytest.fixture

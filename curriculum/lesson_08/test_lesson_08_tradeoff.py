@@ -1,6 +1,5 @@
 """Lesson 08, the trade-off: registers for each thread against warps for each SM."""
 
-from numbers import Real
 from random import Random
 
 import pytest
@@ -9,6 +8,7 @@ import torch
 from curriculum.lesson_08 import budget, host, tradeoff
 from curriculum.lesson_08.tradeoff import Candidate
 from harness.judging.data import spread
+from harness.judging.returned import number
 from references.hardware import H200, KIB, MEASURED_H200
 from references.measured import sweep
 
@@ -16,12 +16,6 @@ LATENCY = MEASURED_H200.memory_latency_cycles / H200.boost_gigahertz  # nanoseco
 MOST = MEASURED_H200.copy_gigabytes_per_second
 SMS = H200.sms
 FULL = MOST / 2 * LATENCY / SMS  # bytes that an SM must have under way
-
-
-def number(call, got):
-    if isinstance(got, bool) or not isinstance(got, Real):
-        pytest.fail(f"{call} returned {got!r}, which is not a number", pytrace=False)
-    return got
 
 
 def bandwidth(warps, ilp, load_bytes):

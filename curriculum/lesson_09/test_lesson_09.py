@@ -41,18 +41,10 @@ def test_each_place_has_its_element(matrix):
 @pytest.mark.task(1)
 def test_registers_filled_so_give_the_product(device, rng, close):
     a, b = halves(16, 16, rng=rng, device=device), halves(16, 8, rng=rng, device=device)
-    options = {"dtype": torch.float32, "tensor_core_depth": 16}
-    close.function(host.multiply_registers, matrices.product, a, b, **options)
+    close.tensor_product(host.multiply_registers, matrices.product, a, b)
 
 
 # --- Task 2: one instruction ----------------------------------------------------------------------
-
-
-def judged(close, function, a, b):
-    """Check a product of halves with sums in float32; a [..., K]."""
-    depth = max(a.shape[-1], 1)
-    options = {"dtype": torch.float32, "tensor_core_depth": depth}
-    return close.function(function, matrices.product, a, b, **options)
 
 
 @pytest.mark.task(2)
@@ -60,7 +52,7 @@ def judged(close, function, a, b):
 def test_one_instruction_multiplies_two_tiles(tiles, device, rng, close):
     a = halves(tiles, 16, 16, rng=rng, device=device)
     b = halves(tiles, 16, 8, rng=rng, device=device)
-    judged(close, host.mma_tile, a, b)
+    close.tensor_product(host.mma_tile, matrices.product, a, b)
 
 
 @pytest.mark.task(2)
@@ -68,7 +60,7 @@ def test_one_instruction_multiplies_two_tiles(tiles, device, rng, close):
 @pytest.mark.parametrize("tiles", [1, 5])
 def test_a_tile_costs_one_instruction_and_each_element_one_load(tiles, rng, profile, close):
     a, b = halves(tiles, 16, 16, rng=rng), halves(tiles, 16, 8, rng=rng)
-    launches = profile(lambda: judged(close, host.mma_tile, a, b))
+    launches = profile(lambda: close.tensor_product(host.mma_tile, matrices.product, a, b))
     counters = launches["mma_tile"].counters
     said = f"{tiles} tiles: {counters.mma} instructions of the tensor cores"
     assert counters.mma == tiles, f"{said}; one for each tile is enough"
@@ -88,7 +80,7 @@ WHOLE = [(16, 16, 16), (16, 48, 32), (80, 16, 48), (64, 64, 64), (48, 80, 112)]
 @pytest.mark.task(3)
 @pytest.mark.parametrize("M, N, K", WHOLE)
 def test_warps_compute_the_product(M, N, K, device, rng, close):
-    judged(close, host.wmma_gemm, *pair(M, N, K, rng, device))
+    close.tensor_product(host.wmma_gemm, matrices.product, *pair(M, N, K, rng, device))
 
 
 @pytest.mark.task(3)
@@ -96,7 +88,7 @@ def test_sums_may_pass_the_largest_half(device, rng, close):
     # Each product is about 40,000, and 65,504 is the largest half: as halves, sums are infinite.
     a = 190 + halves(16, 64, rng=rng, device=device)
     b = 190 + halves(64, 32, rng=rng, device=device)
-    judged(close, host.wmma_gemm, a, b)
+    close.tensor_product(host.wmma_gemm, matrices.product, a, b)
 
 
 @pytest.mark.task(3)
@@ -115,7 +107,7 @@ def halves_of_nothing(M, N, device):
 @pytest.mark.parametrize("M, N, K", [(64, 64, 64), (48, 80, 32)])
 def test_two_instructions_for_each_cube_of_sixteen(M, N, K, rng, profile, close):
     a, b = pair(M, N, K, rng)
-    launches = profile(lambda: judged(close, host.wmma_gemm, a, b))
+    launches = profile(lambda: close.tensor_product(host.wmma_gemm, matrices.product, a, b))
     counters, said = launches["wmma_gemm"].counters, f"M, N, K = {M}, {N}, {K}"
     want = 2 * M * N * K // 16**3
     told = f"{said}: {counters.mma} instructions of the tensor cores"
@@ -144,14 +136,14 @@ RAGGED = [
 @pytest.mark.task(4)
 @pytest.mark.parametrize("M, N, K", RAGGED)
 def test_any_size_is_padded_with_zeros(M, N, K, device, rng, close):
-    judged(close, host.wmma_gemm_pad, *pair(M, N, K, rng, device))
+    close.tensor_product(host.wmma_gemm_pad, matrices.product, *pair(M, N, K, rng, device))
 
 
 @pytest.mark.task(4)
 def test_padding_makes_no_nan_of_infinity(device, rng, close):
     # Infinity times a 0 of the padding would be NaN, so both tiles must hold 0 past the end of K.
     a, b = (x.half() for x in matrices.special_pair(rng, device))
-    judged(close, host.wmma_gemm_pad, a, b)
+    close.tensor_product(host.wmma_gemm_pad, matrices.product, a, b)
 
 
 @pytest.mark.task(4)
@@ -164,7 +156,7 @@ def test_nothing_is_padded_too(device, close):
 @pytest.mark.parametrize("M, N, K", [(64, 64, 48), (33, 50, 40), (16, 96, 17)])
 def test_each_block_brings_what_it_needs_once(M, N, K, rng, profile, close):
     a, b = pair(M, N, K, rng)
-    launches = profile(lambda: judged(close, host.wmma_gemm_pad, a, b))
+    launches = profile(lambda: close.tensor_product(host.wmma_gemm_pad, matrices.product, a, b))
     counters, said = launches["wmma_gemm_pad"].counters, f"M, N, K = {M}, {N}, {K}"
     down, across, deep = math.ceil(M / 32), math.ceil(N / 32), math.ceil(K / 16)
     few, most = (2 * math.ceil(M / 16) * math.ceil(N / 16) * deep, 8 * down * across * deep)

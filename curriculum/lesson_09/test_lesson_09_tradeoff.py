@@ -1,22 +1,16 @@
 """Lesson 09, the trade-off: the shape of a tile against the shape of an instruction."""
 
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 
 import pytest
 import torch
 
 from curriculum.lesson_09 import host, tradeoff
+from harness.judging.returned import number
 from references import matrices
 from references.hardware import MEASURED_H200
 from references.tensor_cores import MMA_SYNC_TERAFLOPS, pair
-
-
-def number(call, got):
-    """What a function returned, if it is a number."""
-    if isinstance(got, bool) or not isinstance(got, Real):
-        pytest.fail(f"{call} returned {got!r}, which is not a number", pytrace=False)
-    return got
 
 
 def counters_of(name, task, multiply, M, N, K, rng, profile):
@@ -138,6 +132,8 @@ def test_the_passes_through_the_banks_were_predicted(down, across, rng, profile)
         ((64, 64), (64, 64), 265.6),
         ((256, 256), (16, 16), 267.6),  # shared memory
         ((256, 256), (32, 32), 535.3),
+        ((256, 256), (16, 32), 356.9),  # rectangles
+        ((16, 64), (64, 64), 106.2),
         ((128, 256), (64, 64), 634.0),  # the tensor cores
     ],
 )
@@ -169,6 +165,7 @@ def test_the_measured_limits_leave_a_library_ahead():
         (128, 128, 64, 2, 3),
         (128, 128, 32, 2, 7),
         (32, 64, 32, 2, 18),
+        (16, 16, 8, 2, 226),
         (256, 256, 64, 2, 1),
         (1024, 1024, 64, 1, 0),
     ],

@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 from harness.commands.doctor import Check, Finding, ok, problem, warning
-from harness.commands.doctor_compile import compiles_cuda, compiles_triton, headers, simulates
+from harness.commands.doctor_compile import compiles_cuda, headers, simulates, simulates_triton
 from harness.commands.doctor_gpu import graphics, runs_on_the_gpu, what_runs_where
 
 _NEWEST_TESTED_PYTHON = (3, 13)
@@ -31,8 +31,8 @@ def checks() -> list[Check]:
         storage,
         headers,
         compiles_cuda,
-        compiles_triton,
         simulates,
+        simulates_triton,
         graphics,
         runs_on_the_gpu,
         what_runs_where,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from harness.lessons import integrity, progress
 from harness.lessons.curriculum import Curriculum, Lesson
-from harness.lessons.hints import Hint, Key, hints_of, next_hint
 from harness.lessons.progress import Record
+from harness.lessons.readme_hints import Hint, Key, hints_of, next_hint
 from harness.running.locking import Standing, open_lesson, standing
 from harness.stubs.regions import open_tasks_of
 from harness.telling.invocation import typed
@@ -36,6 +36,8 @@ def hint_command(path: Curriculum, lesson: Lesson, task: int | None, level: int 
         return _say_none(lesson, tasks, task)
     if task is None:
         task = _task_at_hand(path.root, lesson, record, tasks)
+    if task is None and level is None and record.passed:
+        return _say_passed(lesson, tasks)
     seen = [key for text in record.hints if (key := _key(text))]
     hint = next_hint(hints, seen, task, level)
     if hint is None:
@@ -48,10 +50,15 @@ def hint_command(path: Curriculum, lesson: Lesson, task: int | None, level: int 
 
 
 def _task_at_hand(root: Path, lesson: Lesson, record: Record, tasks: list[int]) -> int | None:
-    """The first task that failed when it last ran; before any run, the first to be written."""
+    """The first task that failed when it last ran; before any run, the first to be written.
+
+    After a pass one that was left open, as a stretch task may be; None if there is none.
+    """
     candidates: Sequence[int] = record.failing
     if not record.attempts:
         candidates = sorted(unwritten_tasks(root, lesson)) or tasks
+    elif record.passed and not candidates:
+        candidates = sorted(unwritten_tasks(root, lesson))
     return next((task for task in candidates if task in tasks), None)
 
 
@@ -90,6 +97,15 @@ def _what_else(lesson: Lesson) -> str:
         f"  pytest -s curriculum/{name}           shows what a printf in the kernel prints\n"
         f"  git diff --no-index curriculum/{name} solutions/{name}   ours, once yours passes"
     )
+
+
+def _say_passed(lesson: Lesson, tasks: list[int]) -> int:
+    print(f"Lesson {lesson.number:02} is passed, and none of its tasks failed when it last ran.")
+    numbers = ", ".join(map(str, tasks))
+    print(
+        f"A hint all the same (task {numbers}): {typed(f'hint {lesson.number} --task {tasks[0]}')}"
+    )
+    return 0
 
 
 def _say_none(lesson: Lesson, tasks: list[int], task: int | None) -> int:

@@ -5,8 +5,8 @@ from harness.drawing.canvas import BLUE, ORANGE, Canvas
 from harness.drawing.timelines import Barrier, Clash, Row, Span, Timeline, timelines
 
 _TILE = 32  # rows and columns
-_FILLS = (2.0, 3.2)  # how long each warp takes to fill its part of a tile, and to use the tile
-_USES = (2.0, 3.2)
+_FILLS = (2.6, 4.4)  # how long each warp takes to fill its part of a tile, and to use the tile
+_USES = (2.6, 4.4)
 
 
 def tile_banks() -> Canvas:

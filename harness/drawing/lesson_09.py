@@ -78,7 +78,7 @@ def stages() -> Canvas:
 def _used(start: float, multiplied: float, tile: int) -> list[Span]:
     """A tile of K is sent for at `start`, is there after a while, and then waits for its turn."""
     there = start + _COPY
-    waits = [Span(there, multiplied, wait=True)] if multiplied > there else []
+    waits = [Span(there, multiplied, "is there", wait=True)] if multiplied > there else []
     way = Span(start, there, f"{tile} on its way", ORANGE)
     return [way, *waits, Span(multiplied, multiplied + _MULTIPLY, f"multiply {tile}", BLUE)]
 

@@ -102,6 +102,23 @@ class Close:
         self(got, oracle, *inputs, **options)
         return got
 
+    def tensor_product(
+        self,
+        function: Callable[..., Any],
+        oracle: oracles.Oracle,
+        a: torch.Tensor,
+        b: torch.Tensor,
+        **options: Any,
+    ) -> Any:
+        """`function` of a product of 16-bit a [..., K] and b with sums in float32, as `mma` has it.
+
+        options  as for a call: `dtype` where the sums are stored in another type
+        """
+        __tracebackhide__ = True
+        depth = max(a.shape[-1], 1)
+        options = {"dtype": torch.float32, "tensor_core_depth": depth} | options
+        return self.function(function, oracle, a, b, **options)
+
     def _contexts(
         self, got: Any, wants: tuple[torch.Tensor, ...], inputs: tuple[Any, ...], oracle: str
     ) -> list[Context]:

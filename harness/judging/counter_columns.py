@@ -163,6 +163,7 @@ COLUMNS = (
     *(_of_class(word) for word in ("memory", "exchange", "control")),
     _plain("float", "operations", "float_operations"),
     _plain("tensor-core", "products", "mma"),
+    _plain("of them with", "copies under way", "overlapped_mma"),
     _plain("load", "requests", "global_load_requests", "loads_in_flight",
            own="global_load_requests"),
     _sectors("load"),

@@ -145,7 +145,7 @@ def _slightly_off(d: Difference) -> str:
         return ""
     relative = ((ours.double() - theirs.double()) / theirs.double()).abs()
     typical = float(relative.nanmedian())
-    if typical > _CLOSE.get(ours.dtype, 0.1):
+    if not typical <= _CLOSE.get(ours.dtype, 0.1):  # NaN where the truth is 0, or either is NaN
         return ""
     return f"they are nearly right: off by {typical:.2g} of their size, typically"
 

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from harness.judging.operators import Watch
+from harness.launching import fresh_memory
 
 PARTIAL_ABOVE = 256 << 20  # bytes; larger buffers on the CPU are poisoned one page in each stretch
 STRETCH = 1 << 20  # bytes
@@ -41,12 +42,17 @@ BITS: dict[torch.dtype, np.unsignedinteger[Any]] = {
     torch.float8_e5m2: np.uint8(0x7F),
 }
 INTEGER_BYTE = 0xCD
+_TELLING = 2  # bytes: a shorter element may rightly hold its poison, and so may a short integer
 
 _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 class Poison(Watch):  # type: ignore[no-untyped-call]  # torch does not type it
     """While entered, whatever `torch.empty` and its kin return holds poison."""
+
+    def __exit__(self, *raised: Any) -> None:
+        super().__exit__(*raised)  # type: ignore[no-untyped-call]  # torch does not type it
+        fresh_memory.forget()
 
     def __torch_dispatch__(
         self,
@@ -102,6 +108,9 @@ def _fill_host_memory(x: torch.Tensor) -> None:
     # Through NumPy rather than torch: the profiler and other dispatch modes see no extra operator.
     storage = x.untyped_storage()
     bits = bits_of(x.dtype)
+    integers = not (x.is_floating_point() or x.is_complex())
+    by_chance = bits.itemsize < _TELLING or (integers and bits.itemsize == _TELLING)
+    fresh_memory.remember(storage.data_ptr(), bits, by_chance)
     memory = (ctypes.c_uint8 * storage.nbytes()).from_address(storage.data_ptr())
     values = np.ctypeslib.as_array(memory).view(bits.dtype)  # [storage elements]
     if storage.nbytes() <= PARTIAL_ABOVE:

@@ -16,7 +16,7 @@ from harness.judging.mismatch import Mismatch
 if TYPE_CHECKING:
     from harness.judging.counter_report import CounterTable
     from harness.launching.recording import LaunchRecord
-    from simulator import Counters, Traffic
+    from simulator import CallPath, Counters, Traffic
 
 Result = TypeVar("Result")
 
@@ -57,6 +57,15 @@ class KernelProfile:
         return {line: total(found[line]) for line in sorted(found)}
 
     @cached_property
+    def paths(self) -> dict[CallPath, Counters]:
+        """The counters of each line, apart for each way of calls that leads to it."""
+        found: dict[CallPath, list[Counters]] = {}
+        for launch in self.launches:
+            for path, counters in launch.launched.paths.items():
+                found.setdefault(path, []).append(counters)
+        return {path: total(parts) for path, parts in found.items()}
+
+    @cached_property
     def buffers(self) -> dict[str, Traffic]:
         """The bytes that an ideal cache would move for each tensor, by the parameter's name."""
         found: dict[str, list[Traffic]] = {}
@@ -72,13 +81,19 @@ class KernelProfile:
     def line(self, text: str) -> Counters:
         """The counters of the source lines that contain `text`, added up.
 
-        Spaces do not matter: "c[i]" finds `c[ i ]`. Comments are not searched.
+        What a function does that was put inline counts for the line that calls it too. Spaces do
+        not matter: "c[i]" finds `c[ i ]`. Comments are not searched.
         """
         __tracebackhide__ = True
         code = _code_lines(self.source)
         wanted = _squeezed(text)
         matching = [number for number, line in code.items() if wanted in _squeezed(line)]
-        counted = [self.lines[number] for number in matching if number in self.lines]
+        wanted_lines = set(matching)
+        counted = [
+            counters
+            for path, counters in self.paths.items()
+            if any(not frame.file and frame.line in wanted_lines for frame in path)
+        ]
         if counted:
             return total(counted)
         if matching:

@@ -8,8 +8,11 @@ import pytest
 
 
 def number(call: str, got: Any) -> Any:
-    """`got` itself if it is a number; else the test fails and says what `call` returned."""
-    if not isinstance(got, Real):
+    """`got` itself if it is a number; else the test fails and says what `call` returned.
+
+    True and False are no numbers here, though Python counts with them.
+    """
+    if isinstance(got, bool) or not isinstance(got, Real):
         pytest.fail(f"{call} returned {got!r}, which is not a number", pytrace=False)
     return got
 

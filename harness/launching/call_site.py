@@ -28,15 +28,23 @@ class CallSite:
 
 
 def call_site() -> CallSite:
-    """The innermost frame outside harness/: the line that launches the kernel."""
+    """The innermost frame outside harness/ and Triton: the line that launches the kernel."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_HARNESS):
+    ours = (_HARNESS, *_triton())
+    while frame is not None and frame.f_code.co_filename.startswith(ours):
         frame = frame.f_back
     if frame is None:
         return CallSite("<unknown>", 0, "", ())
     path, line = frame.f_code.co_filename, frame.f_lineno
     text = linecache.getline(path, line).strip()
     return CallSite(path, line, text, _argument_texts(frame))
+
+
+def _triton() -> tuple[str, ...]:
+    """Triton's folder, if it is there: its launches come to us through it."""
+    triton = sys.modules.get("triton")
+    file = getattr(triton, "__file__", None)
+    return (str(Path(file).parent) + os.sep,) if file else ()
 
 
 def shown_path(path: str | Path) -> str:

@@ -102,20 +102,7 @@ class GpuKernel:
             )
         except _cupy().cuda.driver.CUDADriverError as error:
             raise refused_launch(error, self.name, shape, self._attribute(_REGISTERS)) from error
-        recent_launches.append((self.name, self.path))
-        if launch_settings.current().synchronize and not torch.cuda.is_current_stream_capturing():
-            self._wait(torch.cuda.current_stream())
-
-    def _wait(self, stream: Any) -> None:
-        """Poll, so that Ctrl-C and a test's time limit still reach a kernel that never ends."""
-        __tracebackhide__ = True
-        patience = time.monotonic() + _PATIENCE_SECONDS
-        try:
-            while not stream.query():
-                if time.monotonic() > patience:
-                    time.sleep(0.0005)
-        except RuntimeError as error:  # torch's AcceleratorError is one
-            raise async_error(error, [(self.name, self.path)]) from error
+        launched(self.name, self.path)
 
     def _allow_shared(self, dynamic_bytes: int) -> None:
         """More than 48 KiB a block needs an opt-in, once for each kernel."""
@@ -135,6 +122,27 @@ class GpuKernel:
 
     def _attribute(self, number: int) -> int:
         return int(_cupy().cuda.driver.funcGetAttribute(number, self._function.ptr))
+
+
+def launched(name: str, path: Path) -> None:
+    """Remember a launch on the current stream; wait for its end unless the settings say otherwise.
+
+    Raises GpuFault, which names the kernel, if it dies.
+    """
+    __tracebackhide__ = True
+    import torch
+
+    recent_launches.append((name, path))
+    if not launch_settings.current().synchronize or torch.cuda.is_current_stream_capturing():
+        return
+    stream = torch.cuda.current_stream()
+    patience = time.monotonic() + _PATIENCE_SECONDS
+    try:  # poll, so that Ctrl-C and a test's time limit still reach a kernel that never ends
+        while not stream.query():
+            if time.monotonic() > patience:
+                time.sleep(0.0005)
+    except RuntimeError as error:  # torch's AcceleratorError is one
+        raise async_error(error, [(name, path)]) from error
 
 
 def _function(index: int, compiled: Compiled, name: str) -> Any:

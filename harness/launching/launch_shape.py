@@ -6,6 +6,7 @@ from operator import index
 from typing import Any, Never
 
 from harness.launching.call_site import call_site
+from harness.launching.tensors import is_tensor
 from harness.telling.learner_error import LaunchError
 
 _GRID_LIMITS = (2**31 - 1, 65_535, 65_535)
@@ -25,15 +26,23 @@ class LaunchShape:
 
 
 def launch_shape(
-    kernel: str, grid: Any, block: Any, shared_mem: Any, maximum_threads: int | None = None
+    kernel: str,
+    grid: Any,
+    block: Any,
+    shared_mem: Any,
+    maximum_threads: int | None = None,
+    arguments: Sequence[Any] = (),
 ) -> LaunchShape:
-    """Check and complete a launch's numbers; raise LaunchError where CUDA would refuse them."""
+    """Check and complete a launch's numbers; raise LaunchError where CUDA would refuse them.
+
+    arguments  of the kernel: what advises on a grid without blocks
+    """
     blocks, threads = _triple(kernel, "grid", grid), _triple(kernel, "block", block)
     if 0 in blocks:
         _refuse(
             f"{kernel}: a grid of {_product(blocks)} blocks launches nothing, and CUDA refuses it",
             "at least one block in each dimension",
-            "return early on the host when there is nothing to do: if n == 0: return",
+            _more_blocks(arguments),
         )
     _within(kernel, "grid", blocks, _GRID_LIMITS)
     if 0 in threads:
@@ -53,6 +62,16 @@ def launch_shape(
             "take smaller blocks and more of them",
         )
     return LaunchShape(blocks, threads, _shared_bytes(kernel, shared_mem))
+
+
+def _more_blocks(arguments: Sequence[Any]) -> str:
+    """What to try when there are no blocks: it depends on whether there is anything to do."""
+    empty = [tensor.numel() == 0 for tensor in arguments if is_tensor(tensor)]
+    if all(empty):
+        return "return early on the host when there is nothing to do: if n == 0: return"
+    if any(empty):
+        return "some tensors have elements: launch at least one block for them, max(1, …)"
+    return "round up, so that a part of a block is one more: (n + threads - 1) // threads"
 
 
 def check_shared(kernel: str, static_bytes: int, dynamic_bytes: int) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _notices: list[str] = []
+_told: list[Path] = []
 
 
 def key_of(*parts: str | bytes) -> str:
@@ -53,13 +54,22 @@ def store(key: str, data: bytes) -> None:
 
 @cache
 def cache_folder() -> Path | None:
-    """`.cache/` of the repository, else the user's cache folder, else None."""
+    """What `keep_in` was told, else `.cache/` of the repository, else the user's cache folder, else
+    None."""
+    if _told:
+        return _told[-1]
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     for folder in (_ROOT / ".cache" / "kernels", Path(home) / _ROOT.name / "kernels"):
         if _takes_files(folder):
             return folder
     _say_once("no disk for the kernel cache: kernels compile anew each run")
     return None
+
+
+def keep_in(folder: Path) -> None:
+    """Use this folder, which exists, from now on: a measurement begins with an empty one."""
+    _told.append(folder)
+    cache_folder.cache_clear()
 
 
 def notices() -> tuple[str, ...]:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+from weakref import finalize
 
 if TYPE_CHECKING:
     from simulator import Launched
@@ -23,18 +24,40 @@ class LaunchRecord:
         return f"<launch of {self.kernel}, grid {self.grid}, block {self.block}>"
 
 
-_open: list[list[LaunchRecord]] = []
+class Listener(Protocol):
+    """Hears of each launch: a list, or whatever else takes records one by one."""
+
+    def append(self, launch: LaunchRecord, /) -> None: ...
+
+
+_open: list[Listener] = []
 
 
 @contextmanager
 def recording() -> Iterator[list[LaunchRecord]]:
     """`with recording() as launches:` fills the list in the order of the launches, counters on."""
     launches: list[LaunchRecord] = []
-    _open.append(launches)
+    hearing = listening(launches)
     try:
         yield launches
     finally:
-        _open.pop()
+        hearing.stop()
+
+
+class Hearing:
+    """Until it is stopped, or nobody holds it any more, launches are counted and told."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._stop = finalize(self, _forget, listener)
+
+    def stop(self) -> None:
+        self._stop()
+
+
+def listening(listener: Listener) -> Hearing:
+    """Tell `listener` of each launch from now on."""
+    _open.append(listener)
+    return Hearing(listener)
 
 
 def is_recording() -> bool:
@@ -42,5 +65,13 @@ def is_recording() -> bool:
 
 
 def record(launch: LaunchRecord) -> None:
-    for launches in _open:
-        launches.append(launch)
+    told: list[Listener] = []
+    for listener in _open:  # one that listens twice is told once
+        if not any(listener is known for known in told):
+            told.append(listener)
+            listener.append(launch)
+
+
+def _forget(listener: Listener) -> None:
+    """By identity: two empty lists are equal."""
+    del _open[next(i for i, known in enumerate(_open) if known is listener)]

@@ -20,7 +20,10 @@ class CurriculumError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One row of the path. `id` never changes; `number` and `title` may."""
+    """One row of the path. `id` never changes; `number` and `title` may.
+
+    teaches  words that messages may not use before: "__syncwarp", "atomic"
+    """
 
     id: str
     number: int
@@ -30,6 +33,7 @@ class Lesson:
     tradeoff: str
     minutes: int
     folder: Path  # absolute: <root>/curriculum/lesson_NN
+    teaches: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -122,4 +126,5 @@ def _lesson(root: Path, row: dict[str, Any]) -> Lesson:
         tradeoff=str(row.get("tradeoff", "")),
         minutes=int(row.get("minutes", 0)),
         folder=root / "curriculum" / f"lesson_{number:02d}",
+        teaches=tuple(map(str, row.get("teaches", ()))),
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.lessons.curriculum import Curriculum, Lesson
 from harness.running import locking
-from harness.running.verdict import LessonRun, Outcome
+from harness.running.verdict import SPEED, STRETCH, LessonRun, Outcome
 from harness.telling.invocation import typed
 from harness.telling.place import shown
 
@@ -31,6 +31,22 @@ def passed(lesson: Lesson, following: Lesson | None, on: str, root: Path, cwd: P
         lines.append("compare your answer with ours:")
         lines.append(f"  git diff --no-index {ours} {theirs}")
     return lines
+
+
+def beyond(run: LessonRun) -> list[str]:
+    """Why a lesson counts as passed though tests of it fail."""
+    failed = [
+        test
+        for test, how in run.outcomes.items()
+        if how is Outcome.FAILED and run.kinds.get(test) in (STRETCH, SPEED)
+    ]
+    if not failed:
+        return []
+    kinds = " and ".join(sorted({run.kinds[test] for test in failed}, reverse=True))
+    tasks = sorted({run.tasks[test] for test in failed if test in run.tasks})
+    of = f" of task{'s' * (len(tasks) > 1)} {', '.join(map(str, tasks))}" if tasks else ""
+    count = "The test that fails is" if len(failed) == 1 else f"The {len(failed)} that fail are"
+    return [f"{count} {kinds}{of}: worth a mark, and never needed to pass."]
 
 
 def by_task(run: LessonRun, root: Path, cwd: Path) -> list[str]:

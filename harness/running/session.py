@@ -16,7 +16,7 @@ from harness.lessons import integrity, progress
 from harness.lessons.curriculum import Curriculum, Lesson
 from harness.lessons.progress import Pass, Progress, ProgressUnwritable
 from harness.running import closing
-from harness.running.counting import CountedKernels
+from harness.running.counters_option import CountedKernels
 from harness.running.devices import Device
 from harness.running.selection import Selection
 from harness.running.verdict import WAITING, Judgement, LessonRun, Outcome, Verdict
@@ -176,6 +176,8 @@ class Session:
             self.lines.extend(closing.stuck(lesson, self.progress.record(lesson.id).attempts))
         if passed and not already:
             self._celebrate(lesson)
+        if passed:
+            self.lines.extend(closing.beyond(self.runs[lesson.name]))
         elif verdict.judgement is Judgement.WITHHELD and not already:
             self.lines.extend(closing.withheld(lesson, verdict.reason, self.cwd))
 

@@ -10,17 +10,21 @@ from collections.abc import Sequence
 import pytest
 
 from harness.judging.counter_columns import COUNTERS
+from harness.launching import launch_notes
 from harness.lessons import answers
-from harness.running.counting import COUNTED
+from harness.lessons.answers import Source
+from harness.running.counters_option import COUNTED
 from harness.running.session import Session
 from harness.running.stopped_tasks import NotRun, task_of
 from harness.telling import reporting
 from harness.telling.asked import in_failing_assert
 from harness.telling.failure import FailedTest, Frame, first_leaf, frames_of
 from harness.telling.headline import headline
+from harness.telling.taught import in_taught_words, words_after
 
 OWN_PLACE = pytest.StashKey[str]()  # where the test's own task stands
 STACKS = re.compile(r"^~+ Stack of .*", re.MULTILINE | re.DOTALL)  # pytest-timeout, of threads
+MOST_NOTES = 2
 FULL_STYLES = ("long", "native", "short")  # --tb: someone asks for pytest's own report
 
 
@@ -41,7 +45,7 @@ def told(
         return None
     error = first_leaf(error)
     frames = list(frames_of(error, item.path, source))
-    words = _explained(error) or getattr(error, "learner_report", None)
+    words = _explained(error) or _without_a_grid(error) or getattr(error, "learner_report", None)
     test = FailedTest(
         node_id=item.nodeid,
         file=item.path,
@@ -50,6 +54,7 @@ def told(
         root=source.root,
         options=session.options,
         counters=[] if words else _counter_lines(item, error, frames),
+        notes=_notes(error, source, lesson.name),
     )
     first_line = headline(error, frames, test, source, words or "")
     item.stash[OWN_PLACE] = first_line.own_place
@@ -101,6 +106,22 @@ def _explained(error: BaseException) -> str | None:
         return None
     explained: str | None = launches.explain(error)
     return explained
+
+
+def _without_a_grid(error: BaseException) -> str | None:
+    """A report for a kernel of Triton's that was called like a function."""
+    triton = sys.modules.get("harness.triton_driver.compile_errors")
+    told: str | None = triton.without_a_grid(error) if triton is not None else None
+    return told
+
+
+def _notes(error: BaseException, source: Source, lesson_name: str) -> list[str]:
+    """What the simulator noted, where a result is wrong and does not say so itself."""
+    if not isinstance(error, AssertionError):
+        return []
+    later, said = words_after(source.root, lesson_name), str(error)
+    notes = [note for note in launch_notes.kept() if note.partition(": ")[2] not in said]
+    return [f"  note     {note}" for note in notes if in_taught_words(note, later)][:MOST_NOTES]
 
 
 def _counter_lines(item: pytest.Item, error: BaseException, frames: Sequence[Frame]) -> list[str]:

@@ -24,6 +24,7 @@ class FailedTest:
     root: Path
     options: Sequence[str] = ()  # of ours, that the next run needs again
     counters: Sequence[str] = ()  # lines of the tables of what it profiled
+    notes: Sequence[str] = ()  # the simulator's, of its launches
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ def failure_text(
         middle = _lines(frames)
         if not middle or (not is_verdict(error) and raised_inside(error, frames)):
             tail.append("(every frame: add --tb=long)")
+    body = [*_fit(body, MOST_LINES - 1 - len(middle) - len(tail) - len(test.notes)), *test.notes]
     room = MOST_LINES - 1 - len(middle) - len(tail)
     table = _fit_table(test.counters, max(LEAST_TABLE, room - len(body) - 1))
     body = _fit(body, room - len(table) - bool(table))

@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 
 from simulator.instructions import narrow_conversion
-from simulator.instructions.float_arithmetic import NAN, flush
+from simulator.instructions.float_arithmetic import NAN, flush, has_nan
 from simulator.instructions.float_rounding import ZERO, Exact, directed, two_sum, wide
 from simulator.instructions.half_arithmetic import (
     BFLOAT_NAN,
     CLAMPS,
-    HALF_NAN,
     LOWER_HALF,
     READ,
     from_bfloat,
     to_bfloat,
     to_odd_float,
 )
+from simulator.instructions.half_conversion import HALF_NAN, to_half
 from simulator.instructions.rows import Compute, Operation, Spelling, Unit
 from simulator.types import DTYPES, FLOATS, HALVES, INTEGERS, Values, choose, unsigned
 
@@ -135,7 +135,11 @@ def _float_to_float(spelling: Spelling) -> Compute:
         steps.append(lambda a: narrow((wide(a), ZERO)))
     elif result == "bf16":
         steps += [_single, to_bfloat]
-    elif result != source or result == "f16":
+    elif result == "f16":
+        steps.append(to_half)
+        if source != "f64" and not spelling.modifiers & CLAMPS.keys():
+            return _chained(*steps)  # with the NaN of NANS
+    elif result != source:
         steps.append(lambda a: a.astype(DTYPES[result]))
     if "ftz" in spelling.modifiers and result == "f32":
         steps.append(flush)
@@ -150,10 +154,14 @@ def _with_nan(convert_numbers: Compute, spelling: Spelling) -> Compute:
     if "sat" in spelling.modifiers or ((source, result) in KEPT_BY_NUMPY and not flushes):
         return convert_numbers
     read = READ.get(source, np.positive)
+    # A NaN stays one, but in a clamp; bf16 is held as bits.
+    in_result = result != "bf16" and not spelling.modifiers & CLAMPS.keys()
 
     def compute(a: Values) -> Values:
         numbers = convert_numbers(a)
-        nan = np.isnan(read(a))
+        if in_result and result == "f32" and not has_nan(numbers):
+            return numbers
+        nan = np.isnan(numbers if in_result else read(a))
         if not nan.any():
             return numbers
         if source == "f64":

@@ -9,6 +9,7 @@ import numpy as np
 
 from simulator.instructions.float_arithmetic import rectify, saturate
 from simulator.instructions.float_rounding import two_sum, wide
+from simulator.instructions.half_conversion import from_half, to_half
 from simulator.instructions.rows import Compute
 from simulator.types import Values, choose
 
@@ -17,7 +18,6 @@ SCALE = np.float32(2.0**12)
 LOWER_HALF = np.uint32(0xFFFF)
 BFLOAT_TIE = np.uint32(0x8000)
 BFLOAT_NAN = np.uint16(0x7FFF)
-HALF_NAN = np.uint16(0x7FFF).view(np.float16)
 
 
 def from_bfloat(raw: Values) -> Values:
@@ -33,13 +33,6 @@ def to_bfloat(values: Values) -> Values:
     return choose(nan, BFLOAT_NAN, rounded) if nan.any() else rounded
 
 
-def to_half(values: Values) -> Values:
-    """Round to the nearest f16; a NaN becomes the one that the hardware writes."""
-    rounded = values.astype(np.float16)
-    nan = values != values
-    return choose(nan, HALF_NAN, rounded) if nan.any() else rounded
-
-
 def as_halves(words: Values) -> Values:
     """[lanes] -> [lanes, 2], and a scalar -> [2]."""
     return np.asarray(words).reshape((*words.shape, 1)).view(np.uint16)
@@ -51,9 +44,9 @@ def as_words(halves: Values) -> Values:
 
 # How each type becomes float32, and how float32 (for f16 also float64) becomes the type again.
 READ: dict[str, Convert] = {
-    "f16": lambda raw: raw.astype(np.float32),
+    "f16": from_half,
     "bf16": from_bfloat,
-    "f16x2": lambda raw: as_halves(raw).view(np.float16).astype(np.float32),
+    "f16x2": lambda raw: from_half(as_halves(raw).view(np.float16)),
     "bf16x2": lambda raw: from_bfloat(as_halves(raw)),
 }
 WRITE: dict[str, Convert] = {

@@ -39,7 +39,7 @@ class Operation:
     compute: Compute
     operands: tuple[str, ...]
     results: tuple[str, ...]
-    unit: Unit  # the counters of instructions by class, still to come, ask for it
+    unit: Unit  # asked for by the counters of instructions by class
     carry_in: bool = False  # compute takes the carry flag as its last argument
     carry_out: bool = False  # compute returns the carry flag as its last result
 

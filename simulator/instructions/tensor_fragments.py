@@ -49,6 +49,7 @@ class Fragment:
 
     row, column  [registers, 32, elements of a register] of the element there
     copies       how often the registers repeat themselves
+    turned       it is the transpose that the register tells of: each has 8 of its rows
     """
 
     rows: int
@@ -56,6 +57,7 @@ class Fragment:
     row: Index
     column: Index
     copies: int = 1
+    turned: bool = False
 
     @property
     def registers(self) -> int:
@@ -63,19 +65,18 @@ class Fragment:
         return len(self.row)
 
     @cached_property
-    def place(self) -> Index:
-        """[registers * 32 * elements of a register] which element it is, counted row by row."""
-        return (self.row * self.columns + self.column).reshape(-1)
+    def tiles(self) -> tuple[tuple[int, int], ...]:
+        """Of each register, (from which row its eight come, from which column), turned or not.
 
-    @cached_property
-    def gather(self) -> Index:
-        """[rows * columns] where each element is, counted register by register, lane by lane."""
-        found = np.empty(self.rows * self.columns, np.intp)
-        found[self.place] = np.arange(len(self.place))
-        return found
+        Its lanes hold eight rows, four lanes a row one after another.
+        """
+        row, column = (self.column, self.row) if self.turned else (self.row, self.column)
+        return tuple(zip(row[:, 0, 0].tolist(), column[:, 0, 0].tolist(), strict=True))
 
     def transposed(self) -> "Fragment":
-        return Fragment(self.columns, self.rows, self.column, self.row, self.copies)
+        return Fragment(
+            self.columns, self.rows, self.column, self.row, self.copies, not self.turned
+        )
 
 
 @cache

@@ -52,6 +52,7 @@ class Counters:
     # a product of matrices the thread's share of 2 m n k.
     float_operations: int = 0
     mma: int = 0  # tensor-core instructions as hardware issues them, by warp
+    overlapped_mma: int = 0  # of those: copies of the block were under way (`overlap.py`)
     branches: int = 0  # conditional branches, by warp
     divergent_branches: int = 0  # of those: the warp's lanes went both ways
     barriers: int = 0  # of the block, by warp

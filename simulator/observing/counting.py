@@ -1,5 +1,7 @@
 """The observer that counts: requests and bytes, instructions, branches, barriers, waits."""
 
+from collections.abc import Mapping
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,6 +15,8 @@ from simulator.observing.footprint import Footprint
 from simulator.observing.hottest import UpdateCounts
 from simulator.observing.instruction_classes import Share, shares
 from simulator.observing.load_waits import LoadWaits, wait_table
+from simulator.observing.overlap import Overlap
+from simulator.reading.lines import CallPath, Line, frames_of
 from simulator.reading.ptx import Entry, Instruction
 from simulator.running.buffers import Buffer
 from simulator.running.lanes import WARP, Lanes
@@ -33,6 +37,7 @@ class Counting(Observer):
         self._warps, self._threads = np.zeros((2, len(program.basic_blocks)), np.int64)
         self._exits = branches_to_the_end(program)
         self._waits = LoadWaits(wait_table(entry, program))
+        self._overlap = Overlap()
         self._footprints: dict[Buffer, Footprint] = {}
         self._updates: dict[Buffer, UpdateCounts] = {}
         self._shared_updates: UpdateCounts | None = None  # of the wave
@@ -44,6 +49,7 @@ class Counting(Observer):
         self.kernel.threads += len(wave.blocks) * wave.threads
         self.kernel.warps += wave.size // WARP
         self._waits.wave_started(wave)
+        self._overlap.wave_started(wave)
         self._finish_shared()
 
     def basic_block_ran(self, number: int, lanes: Lanes) -> None:
@@ -65,6 +71,15 @@ class Counting(Observer):
 
     def copy_started(self, copy: Copy) -> None:
         copy_counters.count(copy, self._of(copy.reading.access.instruction))
+        self._overlap.copy_started(copy)
+
+    def copy_waited_for(self, copy: Copy, lanes: Lanes) -> None:
+        self._overlap.copy_waited_for(lanes)
+
+    def warp_met(self, instruction: Instruction, mask: Any, lanes: Lanes) -> None:
+        overlapped = self._overlap.products(instruction, lanes)
+        if overlapped:
+            self._of(instruction).overlapped_mma += overlapped
 
     def memory_accessed(self, event: MemoryEvent) -> None:
         memory_counters.count(event, self._of(event.access.instruction))
@@ -98,25 +113,23 @@ class Counting(Observer):
 
     # ---- results
 
-    def by_line(self) -> dict[int, Counters]:
-        """Source line -> its counters, in the order of the lines."""
-        lines: dict[int, Counters] = {i.line: Counters() for i in self.program.instructions}
+    def by_path(self) -> dict[CallPath, Counters]:
+        """Source line and the calls that led there -> the counters of what came that way."""
+        paths = {frames_of(i.line): Counters() for i in self.program.instructions}
         for number in np.flatnonzero(self._warps).tolist():
             warps, threads = int(self._warps[number]), int(self._threads[number])
             for share in _shares(self.program, number):
                 often = threads if share.by_lane else warps
-                lines[share.line].add(share.counter, share.amount * often)
-        accessed: dict[int, list[Counters]] = {}
+                paths[share.path].add(share.counter, share.amount * often)
+        accessed: dict[CallPath, list[Counters]] = {}
         for index, counters in self._by_instruction.items():
-            accessed.setdefault(self.program.instructions[index].line, []).append(counters)
-        for line, parts in accessed.items():
-            lines[line] = total((lines[line], *parts))
-        for line, waits in self._waits.by_line.items():
-            lines[line].load_waits += waits
-        return dict(sorted(lines.items()))
-
-    def total(self) -> Counters:
-        return total((self.kernel, *self.by_line().values()))
+            path = frames_of(self.program.instructions[index].line)
+            accessed.setdefault(path, []).append(counters)
+        for path, parts in accessed.items():
+            paths[path] = total((paths[path], *parts))
+        for path, waits in self._waits.by_path.items():
+            paths[path].load_waits += waits
+        return paths
 
     def traffic(self) -> dict[str, Traffic]:
         """By the buffer's name; buffers of one name add up."""
@@ -129,6 +142,14 @@ class Counting(Observer):
         if self._hottest_shared:
             found[SHARED_MEMORY] = Traffic(hottest_updates=self._hottest_shared)
         return found
+
+
+def by_line(paths: Mapping[CallPath, Counters]) -> dict[int, Counters]:
+    """Source line -> the counters of its own instructions, in the order of the lines."""
+    found: dict[int, list[Counters]] = {}
+    for path, counters in paths.items():
+        found.setdefault(int(Line.of(path)), []).append(counters)
+    return {line: total(found[line]) for line in sorted(found)}
 
 
 def branches_to_the_end(program: Program) -> frozenset[int]:
@@ -154,5 +175,5 @@ def _shares(program: Program, number: int) -> list[Share]:
     """What one run of a basic block adds; worked out once, and only for one that has run."""
     known = _SHARES.setdefault(program, {})
     if number not in known:
-        known[number] = list(shares(program.instructions_of(number)))
+        known[number] = list(shares(program.instructions_of(number), program.left_out))
     return known[number]

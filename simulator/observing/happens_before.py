@@ -21,7 +21,7 @@ from simulator.running import warp
 from simulator.running.lanes import WARP, Lanes
 from simulator.running.wave import Wave
 
-_ASKED_ONE_BY_ONE = 64  # lanes for which an order that is only noted is searched for
+_ASKED_ONE_BY_ONE = 64  # moments of lanes for which an order that is only noted is searched for
 _Moments = NDArray[np.int64]
 
 
@@ -103,9 +103,7 @@ class HappensBefore:
         promised = instruction.parts[0] == "bar"
         if promised:
             self.about_to_order()
-        gone = None
-        if not self.wave.alive.all():
-            gone = warp.as_masks(~self.wave.alive.reshape(-1, WARP))
+        gone = self.wave.returned()
         if not promised and self._meetings and self._meetings[-1].moment == self.now:
             last = self._meetings[-1]
             if isinstance(last, WarpMeeting) and last.lanes is lanes and last.mask is mask:
@@ -206,27 +204,36 @@ class HappensBefore:
         return known
 
     def met_without_promise(
-        self, lanes: NDArray[np.intp], threads: NDArray[np.int64], moments: _Moments
+        self, lanes: NDArray[np.intp], moment: int, threads: NDArray[np.int64], moments: _Moments
     ) -> NDArray[np.bool_]:
-        """[count] whether only a shuffle or a vote stands between: works, and is not promised."""
+        """[count] whether only a shuffle or a vote stands between: works, and is not promised.
+
+        Between an access of each lane at `moment` and one of another thread at a moment of its own,
+        whichever came first: lanes that meet behind both have put neither before the other.
+        """
         wave = self.wave
         together = threads // wave.padded == wave.blocks[wave.slot[lanes]]
-        found = np.zeros(len(lanes), bool)
-        left = np.flatnonzero(together)
         # Their lanes, as far as they are of the same block.
         others: NDArray[np.intp] = (lanes + threads - self.thread[lanes]).astype(np.intp)
+        turned = moments > moment
+        first, last = np.where(turned, lanes, others), np.where(turned, others, lanes)
+        begin, end = np.minimum(moments, moment), np.maximum(moments, moment)
+        found = np.zeros(len(lanes), bool)
+        left = np.flatnonzero(together)
         for meeting in reversed(self._meetings):
-            left = left[moments[left] < meeting.moment]
+            left = left[begin[left] < meeting.moment]
             if not len(left):
                 break
             if isinstance(meeting, WarpMeeting):
-                near = left[lanes[left] >> 5 == others[left] >> 5]
+                near = left[(lanes[left] >> 5 == others[left] >> 5) & (meeting.moment < end[left])]
                 found[near] |= meeting.joins(lanes[near], others[near])
                 left = left[~found[left]]
-        for lane in np.unique(lanes[together & ~found])[:_ASKED_ONE_BY_ONE].tolist():
-            some = np.flatnonzero((lanes == lane) & together)
-            reach = self.reach(lane, self.now, promised=False)
-            found[some] |= reach[threads[some] % wave.padded] >= moments[some]
+        left = np.flatnonzero(together & ~found)
+        asked = np.unique(np.stack([last[left], end[left]]), axis=1).T[:_ASKED_ONE_BY_ONE]
+        for lane, until in asked.tolist():
+            some = left[(last[left] == lane) & (end[left] == until)]
+            reach = self.reach(lane, until, promised=False)
+            found[some] = reach[wave.thread[first[some]]] >= begin[some]
         return found
 
     def reach(self, lane: int, until: int, promised: bool = True) -> Known:

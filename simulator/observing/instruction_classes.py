@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from simulator.instructions.opcodes import operation
 from simulator.instructions.rows import Operation, Unit, UnknownInstruction
 from simulator.instructions.tensor_opcodes import is_product, product
+from simulator.reading.lines import CallPath, frames_of
 from simulator.reading.operands import destinations
 from simulator.reading.ptx import Instruction
 from simulator.running.lanes import WARP
@@ -85,28 +86,33 @@ def _row(instruction: Instruction) -> Operation:
 class Share:
     """What one run of a basic block adds to a counter of a line, for each warp or each lane."""
 
-    line: int
+    path: CallPath
     counter: str
     amount: int
     by_lane: bool
 
 
-def shares(instructions: tuple[Instruction, ...]) -> Iterator[Share]:
-    """The shares of some instructions of one basic block, those of one counter and line added."""
-    sums: dict[tuple[int, str, bool], int] = {}
+def shares(instructions: tuple[Instruction, ...], left_out: frozenset[int]) -> Iterator[Share]:
+    """The shares of some instructions of one basic block, those of one counter and line added.
+
+    left_out  the indices of those that count as instructions of the PTX alone
+    """
+    sums: dict[tuple[CallPath, str, bool], int] = {}
     for instruction in instructions:
-        line = instruction.line
-        names = ["warp_instructions", class_of(instruction), *_kinds(instruction)]
-        amounts = {(line, name, False): 1 for name in names}
-        amounts[line, "thread_instructions", True] = 1
-        amounts[line, "float_operations", True] = float_operations(instruction)
+        path = frames_of(instruction.line)
+        names = ["warp_instructions", class_of(instruction)]
+        if instruction.index not in left_out:
+            names += _kinds(instruction)
+        amounts = {(path, name, False): 1 for name in names}
+        amounts[path, "thread_instructions", True] = 1
+        amounts[path, "float_operations", True] = float_operations(instruction)
         if is_product(instruction):
-            amounts[line, "mma", False] = product(instruction).issued
+            amounts[path, "mma", False] = product(instruction).issued
         for key, amount in amounts.items():
             sums[key] = sums.get(key, 0) + amount
-    for (line, counter, by_lane), amount in sums.items():
+    for (path, counter, by_lane), amount in sums.items():
         if amount:
-            yield Share(line, counter, amount, by_lane)
+            yield Share(path, counter, amount, by_lane)
 
 
 def _kinds(instruction: Instruction) -> Iterator[str]:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.observing.instruction_classes import is_move
+from simulator.reading.lines import CallPath, frames_of
 from simulator.reading.operands import read_and_written
 from simulator.reading.ptx import Entry, Instruction
 from simulator.running.lanes import WARP, Lanes
@@ -49,11 +50,14 @@ _COPIES = "cp.async"  # followed by the number of commits since, among the pendi
 _ALL = -1  # wait_all: also for what was not committed
 
 
+Paths = tuple[CallPath, ...]
+
+
 class _Step(NamedTuple):
     """What one instruction means for the pending registers."""
 
     kind: _Kind
-    line: int
+    path: CallPath
     read: Registers
     written: Registers
     left: int = _ALL  # groups that a wait lets go on
@@ -65,7 +69,7 @@ class _State:
 
     number: int
     pending: Registers
-    next: dict[int, tuple["_State", tuple[int, ...]]] = field(default_factory=dict)
+    next: dict[int, tuple["_State", Paths]] = field(default_factory=dict)
 
 
 class WaitTable:
@@ -87,7 +91,7 @@ class WaitTable:
         self.by_number = [self.start]
         self._by_pending = {self.start.pending: self.start}
 
-    def after(self, state: _State, number: int) -> tuple[_State, tuple[int, ...]]:
+    def after(self, state: _State, number: int) -> tuple[_State, Paths]:
         """(the state behind basic block `number`, the lines at which it waits)."""
         found = state.next.get(number)
         if found is None:
@@ -119,7 +123,7 @@ def _step(entry: Entry, instruction: Instruction) -> _Step:
     function = entry.scope_of(instruction).name  # each has registers of its own
     read, written = ({f"{function} {name}" for name in names} for names in (read, written))
     left = int(instruction.operands[0], 0) if "wait_group" in parts else _ALL
-    return _Step(kind, instruction.line, frozenset(read), frozenset(written), left)
+    return _Step(kind, frames_of(instruction.line), frozenset(read), frozenset(written), left)
 
 
 def _ever_pending(steps: list[_Step]) -> Registers:
@@ -134,7 +138,7 @@ def _ever_pending(steps: list[_Step]) -> Registers:
     return frozenset(found)
 
 
-def _run(steps: list[_Step], pending: Registers, oldest: int) -> tuple[Registers, tuple[int, ...]]:
+def _run(steps: list[_Step], pending: Registers, oldest: int) -> tuple[Registers, Paths]:
     """(the registers pending afterwards, the lines at which a wait came).
 
     A pending register that is written stays pending: it may be another lane of the warp that
@@ -146,7 +150,7 @@ def _run(steps: list[_Step], pending: Registers, oldest: int) -> tuple[Registers
         if step.kind is _Kind.WAIT:
             needed = any(_commits(name) > step.left for name in pending)
         if needed:
-            waits.append(step.line)
+            waits.append(step.path)
             pending = frozenset()
         if step.kind is _Kind.LOAD or (step.kind is _Kind.MOVE and step.read & pending):
             pending |= step.written
@@ -187,7 +191,7 @@ class LoadWaits:
     def __init__(self, table: WaitTable) -> None:
         self._table = table
         self._matters = table.matters
-        self.by_line: dict[int, int] = {}
+        self.by_path: dict[CallPath, int] = {}
 
     def wave_started(self, wave: Wave) -> None:
         self._warps = wave.size // WARP
@@ -198,8 +202,8 @@ class LoadWaits:
         if not self._matters[number]:
             return
         if self._numbers is None:
-            after, lines = self._table.after(self._state, number)
-            self._count(lines, lanes.warps)
+            after, paths = self._table.after(self._state, number)
+            self._count(paths, lanes.warps)
             if after is self._state:
                 return
             if lanes.warps == self._warps:
@@ -211,8 +215,8 @@ class LoadWaits:
         warps = lanes.warp_numbers()
         before = self._numbers[warps]
         if (before == before[0]).all():
-            after, lines = self._table.after(self._table.by_number[int(before[0])], number)
-            self._count(lines, len(warps))
+            after, paths = self._table.after(self._table.by_number[int(before[0])], number)
+            self._count(paths, len(warps))
             if len(warps) == self._warps:
                 self._state, self._numbers = after, None
             else:
@@ -221,11 +225,11 @@ class LoadWaits:
         counts = np.bincount(before)
         behind = np.zeros(len(counts), np.int64)  # by number of the state before
         for state in np.flatnonzero(counts):
-            after, lines = self._table.after(self._table.by_number[int(state)], number)
-            self._count(lines, int(counts[state]))
+            after, paths = self._table.after(self._table.by_number[int(state)], number)
+            self._count(paths, int(counts[state]))
             behind[state] = after.number
         self._numbers[warps] = behind[before]
 
-    def _count(self, lines: tuple[int, ...], warps: int) -> None:
-        for line in lines:
-            self.by_line[line] = self.by_line.get(line, 0) + warps
+    def _count(self, paths: Paths, warps: int) -> None:
+        for path in paths:
+            self.by_path[path] = self.by_path.get(path, 0) + warps

@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 from simulator.faults import FaultKind
 from simulator.observing.events import Access, Kind, Space
 from simulator.observing.happens_before import HappensBefore
-from simulator.observing.race_ways import STORES
+from simulator.observing.race_tiles import of_one_element
+from simulator.observing.race_ways import CONFLICTS, STORES
 from simulator.observing.race_wording import Party, Reporter
 from simulator.observing.shadow import Shadow, Suspects
 from simulator.observing.shadow_log import Touch
 from simulator.observing.shadow_places import granules, part
 from simulator.reading.ptx import Entry
 from simulator.running.buffers import Buffer
+from simulator.translating.program import Program
 
 _Note = Callable[[Party, Party, int, Buffer], str]
 
@@ -23,18 +25,30 @@ _Note = Callable[[Party, Party, int, Buffer], str]
 class Judge:
     """Says what is a race, keeps notes of what is none."""
 
-    def __init__(self, entry: Entry, order: HappensBefore, strict: bool) -> None:
+    def __init__(
+        self, entry: Entry, program: Program, order: HappensBefore, strict: bool, tiles: bool
+    ) -> None:
         self.order = order
+        self._tiles = tiles
         self.notes: dict[int | None, str] = {}
         self._strict = strict
         self._accesses: list[tuple[Access, int | None] | None] = []  # by moment
-        self._reporter = Reporter(entry, order)
+        self._reporter = Reporter(entry, program, order)
 
     def remember(self, moment: int, access: Access, issued: int | None) -> None:
         """An access took place; issued: when the copy that it belongs to was started."""
         if moment > len(self._accesses):
             self._accesses += [None] * (moment - len(self._accesses))
         self._accesses.append((access, issued))
+
+    def _access(self, moment: int) -> Access:
+        known = self._accesses[moment]
+        assert known is not None, "a moment at which nothing was accessed"
+        return known[0]
+
+    def _issued_at(self, moment: int) -> int | None:
+        known = self._accesses[moment]
+        return known and known[1]
 
     def judge(self, touch: Touch, suspects: Suspects, shadow: Shadow) -> None:
         """Raises KernelFault if any of the suspects is a race."""
@@ -47,10 +61,17 @@ class Judge:
             if same.any():
                 self._note(touch, suspects.where(same), shadow, self._reporter.same_value)
                 suspects = suspects.where(~same)
+        if self._tiles and len(suspects.positions):
+            loads = {m: self._access(m).instruction for m in set(suspects.moments.tolist())}
+            padded = self.order.wave.padded
+            harmless = of_one_element(touch, suspects, shadow, loads, padded)
+            suspects = suspects.where(~harmless)
         if not len(suspects.positions):
             return
         lanes = touch.event.lanes.indices()[suspects.positions]
-        soft = self.order.met_without_promise(lanes, suspects.threads, suspects.moments)
+        soft = self.order.met_without_promise(
+            lanes, touch.moment, suspects.threads, suspects.moments
+        )
         if soft.any():
             self._note(touch, suspects.where(soft), shadow, self._reporter.by_shuffle)
             suspects = suspects.where(~soft)
@@ -63,7 +84,28 @@ class Judge:
             if self.order.knows(lane, thread, np.array([earlier.issued]))[0]:
                 kind = FaultKind.UNFINISHED_COPY
         assert touch.event.buffer is not None
-        raise self._reporter.fault(kind, later, earlier, byte, touch.event.buffer)
+        updates = _is_an_update(
+            later, earlier, byte >> shadow.shift, shadow, self.order.wave.padded
+        )
+        raise self._reporter.fault(kind, later, earlier, byte, touch.event.buffer, updates)
+
+    def note_same_value(
+        self,
+        touch: Touch,
+        one: NDArray[np.intp],
+        other: NDArray[np.intp],
+        granule: NDArray[np.int64],
+        shift: int,
+    ) -> None:
+        """Two lanes of one access, [1] their positions in it, write the same to a granule [1]."""
+        line = touch.event.access.instruction.line or None
+        if line not in self.notes:
+            itself = next(c for c in CONFLICTS[touch.way] if c.earlier is touch.way)
+            threads, moments = touch.threads[other], np.array([touch.moment])
+            shadow = Shadow(self.order, 0, live=False)
+            shadow.shift = shift
+            pair = Suspects(itself, one, granule, threads, moments)
+            self._note(touch, pair, shadow, self._reporter.same_value)
 
     def _note(self, touch: Touch, suspects: Suspects, shadow: Shadow, told: _Note) -> None:
         line = touch.event.access.instruction.line or None
@@ -79,9 +121,7 @@ class Judge:
         position = int(suspects.positions[first])
         byte = int(suspects.granules[first]) << shadow.shift
         thread, moment = int(suspects.threads[first]), int(suspects.moments[first])
-        known = self._accesses[moment]
-        assert known is not None, "a moment at which nothing was accessed"
-        access, issued = known
+        access, issued = self._access(moment), self._issued_at(moment)
         before = touch if moment == touch.moment else shadow.log.at(moment)
         value = None
         if access.kind is Kind.STORE and before is not None:
@@ -91,7 +131,7 @@ class Judge:
             value = touch.event.buffer.view(access.element)[byte // access.element.itemsize]
         lane = int(touch.event.lanes.indices()[position])
         own = int(touch.threads[position])
-        stored = _value(touch, byte, own)
+        stored, value = (_told(v, touch.event.buffer) for v in (_value(touch, byte, own), value))
         later = Party(touch.event.access, own, lane, touch.moment, stored, None)
         return later, Party(access, thread, None, moment, value, issued), byte
 
@@ -106,6 +146,31 @@ def _value(touch: Touch, byte: int, thread: int) -> Any:
     value = np.asarray(touch.values[(byte - begin) // element.itemsize])
     bits = np.broadcast_to(value, (len(touch.threads),))[position[:1]]
     return np.ascontiguousarray(bits).view(element)[0]
+
+
+def _is_an_update(later: Party, earlier: Party, place: int, shadow: Shadow, padded: int) -> bool:
+    """Whether the block that stores has loaded the element before, as the other one does."""
+    load, store = later, earlier
+    if later.access.kind is Kind.STORE:
+        load, store = earlier, later
+    if load.access.kind is not Kind.LOAD or store.access.kind is not Kind.STORE:
+        return False
+    for touch in shadow.log.by(load.access.instruction):
+        moved, index = granules(touch.event, shadow.shift)
+        first = part(moved, index, np.arange(touch.event.lanes.count))
+        here = (first <= place) & (place < first + (touch.event.access.bytes >> shadow.shift))
+        if (here & (touch.threads // padded == store.thread // padded)).any():
+            return True
+    return False
+
+
+def _told(value: Any, buffer: Buffer | None) -> Any:
+    """The value as what the buffer holds: an instruction may only move its bits."""
+    if value is None or buffer is None or buffer.opaque:
+        return None
+    if buffer.element is None or buffer.element.itemsize != value.itemsize:
+        return value
+    return value.reshape(1).view(buffer.element)[0]
 
 
 def _store_the_same(touch: Touch, suspects: Suspects, shadow: Shadow) -> NDArray[np.bool_]:

@@ -1,22 +1,22 @@
 """Sentences for races: both threads, both lines, both values, the place, and why no order holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from simulator.faults import FaultKind, KernelFault, Place, short
+from simulator.faults import DIVERGENT_ADVICE, BarrierBetween, FaultKind, KernelFault, Place
 from simulator.observing.events import Access, Kind, Space
 from simulator.observing.happens_before import HappensBefore
 from simulator.observing.shared_names import shared_element
+from simulator.reading.lines import Line, frames_of, with_calls
 from simulator.reading.ptx import Entry
 from simulator.running.buffers import Buffer
-from simulator.running.wave import unravel
+from simulator.translating.barriers_between import barrier_between
+from simulator.translating.program import Program
+from simulator.vocabulary import Told, Vocabulary
 
-_TOGETHER = (
-    "both execute the same instruction",
-    "Give each thread an element of its own, or update it with an atomic.",
-)
+_ORDERING = frozenset(("acquire", "release", "acq_rel", "fence", "membar"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,42 +37,71 @@ class Party:
     issued: int | None
 
     @property
-    def line(self) -> int:
+    def line(self) -> Line:
         return self.access.instruction.line
 
 
 class Reporter:
     """Words for the races of one launch."""
 
-    def __init__(self, entry: Entry, order: HappensBefore) -> None:
+    def __init__(self, entry: Entry, program: Program, order: HappensBefore) -> None:
         self._order = order
+        self._program = program
         self._shared = entry.shared
+
+    @property
+    def _words(self) -> Vocabulary:
+        return self._order.wave.words
 
     # ---- the fault and the notes
 
     def fault(
-        self, kind: FaultKind, later: Party, earlier: Party, byte: int, buffer: Buffer
+        self,
+        kind: FaultKind,
+        later: Party,
+        earlier: Party,
+        byte: int,
+        buffer: Buffer,
+        updates: bool = False,
     ) -> KernelFault:
+        """updates: the block that writes has read the element too, as the other one does."""
         place = self._place(later.thread)
         where = self._where(later, byte, buffer)
         if kind is FaultKind.UNFINISHED_COPY:
             return self._unfinished(later, earlier, where, place)
-        reason, advice = self._reason(later, earlier)
-        return KernelFault(
+        reason, advice = self._reason(later, earlier, updates)
+        both = self._both(later, earlier, where)
+        between = self._barrier_between(later, earlier, both)
+        if between is not None and between.behind and between.line:
+            reason = f"not both have passed the barrier of line {between.line}{between.aside}"
+            advice = DIVERGENT_ADVICE
+        fault = KernelFault(
             kind,
-            f"{self._both(later, earlier, where)}, in no order:\n{reason}",
+            f"{both}, in no order:\n{reason}",
             line=later.line,
-            expected="Where one thread writes and another one reads or writes, a barrier stands "
-            "between, or a flag with its fences.",
+            expected=self._words.race_expected,
             advice=advice,
             place=place,
         )
+        fault.between = between
+        return fault
+
+    def _barrier_between(
+        self, later: Party, earlier: Party, accesses: str
+    ) -> BarrierBetween | None:
+        """The barrier that one of two threads of a block may have gone round."""
+        padded = self._order.wave.padded
+        if earlier.thread < 0 or earlier.thread // padded != later.thread // padded:
+            return None
+        instructions = later.access.instruction, earlier.access.instruction
+        found = barrier_between(self._program, *instructions)
+        return found and replace(found, accesses=accesses)
 
     def _both(self, later: Party, earlier: Party, where: str) -> str:
         one, other = self._place(later.thread), self._other(later, earlier)
         does, did = _does(later, where), _did(earlier, "it")
-        if later.line and later.line == earlier.line:
-            return f"{one} {does} and {other} {did}, both at line {later.line}"
+        if later.line and frames_of(later.line) == frames_of(earlier.line):
+            return f"{one} {does} and {other} {did}, both at {with_calls(later.line)}"
         return f"{one} {does}{_at(later)}, {other} {did}{_at(earlier)}"
 
     def _unfinished(self, later: Party, earlier: Party, where: str, place: Place) -> KernelFault:
@@ -97,10 +126,7 @@ class Reporter:
 
     def look(self, later: Party, earlier: Party, byte: int, buffer: Buffer) -> str:
         where = self._where(later, byte, buffer)
-        return (
-            f"{self._both(later, earlier, where)}, in no order. A plain read beside an atomic may "
-            "be out of date, and the compiler may keep it: read through volatile"
-        )
+        return f"{self._both(later, earlier, where)}, in no order. {self._words.beside_an_atomic()}"
 
     def by_shuffle(self, later: Party, earlier: Party, byte: int, buffer: Buffer) -> str:
         where = self._where(later, byte, buffer)
@@ -111,60 +137,43 @@ class Reporter:
 
     # ---- why there is no order
 
-    def _reason(self, later: Party, earlier: Party) -> tuple[str, str]:
-        """(why the two have no order, what to try)."""
-        padded = self._order.wave.padded
-        shared = later.access.space is Space.SHARED
-        between = _between(later, earlier)
-        if earlier.thread >> 5 == later.thread >> 5 and earlier.thread >= 0:
-            if earlier.moment == later.moment:
-                return _TOGETHER
-            return (
-                f"they are lanes of one warp, which need not run in lock step: no __syncwarp() "
-                f"stands {between}",
-                f"Put __syncwarp() {between}, or __syncthreads() where other warps take part.",
-            )
+    def _reason(self, later: Party, earlier: Party, updates: bool) -> Told:
+        """Why the two have no order, and what to try."""
+        padded, words = self._order.wave.padded, self._words
         if earlier.thread >= 0 and earlier.thread // padded == later.thread // padded:
-            return self._in_one_block(later, earlier, between, shared)
-        return self._in_two_blocks(later, earlier)
+            if earlier.moment == later.moment:
+                return words.together()
+            between = _between(later, earlier)
+            if earlier.thread >> 5 == later.thread >> 5:
+                return words.in_a_warp(between)
+            shared = later.access.space is Space.SHARED
+            updates = Kind.ATOMIC in (later.access.kind, earlier.access.kind)
+            return words.in_a_block(between, shared_atomic=updates and shared)
+        return self._in_two_blocks(later, earlier, updates)
 
-    def _in_one_block(
-        self, later: Party, earlier: Party, between: str, shared: bool
-    ) -> tuple[str, str]:
-        if earlier.moment == later.moment:
-            return _TOGETHER
-        updates = Kind.ATOMIC in (later.access.kind, earlier.access.kind)
-        more = "An atomic orders nothing around it. " if updates and shared else ""
-        return (
-            f"no __syncthreads() stands {between}",
-            f"{more}Put __syncthreads() {between}, where all threads of the block come by.",
-        )
-
-    def _in_two_blocks(self, later: Party, earlier: Party) -> tuple[str, str]:
+    def _in_two_blocks(self, later: Party, earlier: Party, updates: bool) -> Told:
         flags = self._order.flags
         if later.access.narrow or earlier.access.narrow:
-            return (
-                "they are in two blocks, and an atomic of block scope is one only among the "
-                "threads of its own block",
-                "Let both name the device as their scope.",
-            )
+            return self._words.atomic_of_a_block()
         if flags is not None and later.lane is not None and earlier.thread >= 0:
             if flags.has_seen(later.lane, earlier.thread, earlier.moment):
-                return (
-                    "a flag that tells of it was seen, but no __threadfence() stands between that "
-                    f"look and line {later.line}",
-                    "Put __threadfence() behind the look at the flag, before the data is read.",
-                )
+                return self._words.no_acquire(f"line {later.line}")
             told = self._fence_of(earlier)
             if told is not None:
                 return told
-        return (
-            "they are in two blocks, and blocks have no order within a launch",
-            "Let each block keep to its own elements, use an atomic, or cut the kernel in two: a "
-            "new launch comes after all of the last one.",
-        )
+        lost = self._words.lost_update() if updates else None
+        return self._by_relaxed() or lost or self._words.in_two_blocks()
 
-    def _fence_of(self, earlier: Party) -> tuple[str, str] | None:
+    def _by_relaxed(self) -> Told | None:
+        """Blocks talk to each other, and only by atomics that order nothing."""
+        code = self._program.instructions
+        words = {word for i in code for word in i.parts}
+        if not self._program.blocks_talk or words & _ORDERING:
+            return None
+        relaxed = next((i for i in code if i.parts[0] == "atom" and "relaxed" in i.parts), None)
+        return None if relaxed is None else self._words.relaxed(with_calls(relaxed.line))
+
+    def _fence_of(self, earlier: Party) -> Told | None:
         """What the earlier thread's fences lack."""
         lane = self._lane(earlier.thread)
         assert self._order.flags is not None
@@ -174,17 +183,8 @@ class Reporter:
         if last[True][lane] > earlier.moment:
             return None
         if last[False][lane] > earlier.moment:
-            return (
-                "the fence behind the access "
-                f"{_at(earlier).strip()} orders it for its own block only, and they are in two",
-                "Use __threadfence(), which reaches all blocks, or a scope of the device.",
-            )
-        return (
-            "they are in two blocks, and no __threadfence() stands between line "
-            f"{earlier.line} and a flag that would tell of it",
-            "Write the data, then __threadfence(), then raise the flag; behind the look at the "
-            "flag, __threadfence() again.",
-        )
+            return self._words.narrow_fence(_at(earlier).strip())
+        return self._words.no_release(f"line {earlier.line}")
 
     # ---- names
 
@@ -195,15 +195,14 @@ class Reporter:
 
     def _place(self, thread: int) -> Place:
         wave = self._order.wave
-        block, own = divmod(thread, wave.padded)
-        return Place(unravel(block, wave.grid), unravel(own, wave.block))
+        return wave.place_of(*divmod(thread, wave.padded))
 
     def _other(self, later: Party, earlier: Party) -> str:
         if earlier.thread < 0:
             return "another thread"
         one, other = self._place(later.thread), self._place(earlier.thread)
         if one.block == other.block:
-            return f"thread {short(other.thread)} of the same block"
+            return self._words.neighbour(other.thread)
         return str(other)
 
     def _where(self, later: Party, byte: int, buffer: Buffer) -> str:
@@ -216,14 +215,17 @@ class Reporter:
 
 
 def _between(later: Party, earlier: Party) -> str:
-    lines = sorted({later.line, earlier.line} - {0})
-    if len(lines) == 2:
+    """Between two lines of one function: of those that call, where the two are in others."""
+    ways = [list(reversed(frames_of(party.line))) for party in (later, earlier)]
+    apart = [pair for pair in zip(*ways, strict=False) if pair[0] != pair[1]]
+    if apart and apart[0][0].file == apart[0][1].file:
+        lines = sorted(frame.line for frame in apart[0])
         return f"between line {lines[0]} and line {lines[1]}"
     return "between the two"
 
 
 def _at(party: Party) -> str:
-    return f" at line {party.line}" if party.line else ""
+    return f" at {with_calls(party.line)}" if party.line else ""
 
 
 def _value(value: Any) -> str:

@@ -51,8 +51,10 @@ class Races(Observer):
         variables: Mapping[str, int],
         addresses: AddressMap,
         strict: bool = False,
+        tiles: bool = False,
     ) -> None:
         """launched: the linear ids of the blocks that run; the others are those of the launch."""
+        self._tiles = tiles
         self._ways, anywhere = ways_by_buffer(entry, parameters, variables, addresses)
         self._anywhere = anywhere
         self._tracked: dict[int, bool] = {}
@@ -65,7 +67,7 @@ class Races(Observer):
             flags = Flags(grid[0] * grid[1] * grid[2], padded, threads, launched)
         self._flags = flags
         self.order = HappensBefore(flags, self._leave_epoch)
-        self._judge = Judge(entry, self.order, strict)
+        self._judge = Judge(entry, program, self.order, strict, tiles)
         self._issued: dict[int, int] = {}  # copies under way -> the moment each was started
         self._landing: int | None = None  # of the copy whose accesses are told now
         self._copies: list[Copy] = []  # kept, so that their identity stays theirs
@@ -80,7 +82,7 @@ class Races(Observer):
     def wave_started(self, wave: Wave) -> None:
         self.wave = wave
         self.order.wave_started(wave)
-        self._epochs = Epochs(wave)
+        self._epochs = Epochs(wave, self._judge.note_same_value)
         self._shared: Shadow | None = None  # once there are finer orders in an epoch
 
     def wave_ended(self) -> None:
@@ -129,6 +131,8 @@ class Races(Observer):
 
     def warp_met(self, instruction: Instruction, mask: Any, lanes: Lanes) -> None:
         self.order.warp_met(instruction, mask, lanes)
+        if self._shared is None:
+            self._epochs.warps_met(self.order.now)
 
     def fenced(self, instruction: Instruction, lanes: Lanes) -> None:
         if self._flags is not None:
@@ -174,7 +178,7 @@ class Races(Observer):
         access, shadow = event.access, None
         if access.space is Space.GLOBAL and event.buffer is not None:
             shadow = self._shadow_of(event.buffer)
-        elif access.space is not Space.SHARED:
+        elif access.space is not Space.SHARED or self._tiles:  # the compiler's own, with tiles
             return
         in_flags = self._flags is not None and (access.strong or access.kind is Kind.STORE)
         if shadow is None and access.space is Space.GLOBAL and not in_flags:
@@ -257,7 +261,7 @@ class Races(Observer):
         not depend on who happened to come first.
         """
         shadow = Shadow(self.order, len(self.wave.shared), live=False)
-        for touch in self._epochs.in_order_of_code():
+        for touch in self._epochs.in_order_of_code(self.order.whole):
             self._look(shadow, touch)
         shadow.live = True
         return shadow

@@ -240,8 +240,10 @@ class Shadow:
         if trace.others is None:
             trace.others = zeros(len(trace.one))
         places = part(moved, index, positions[some])
-        group = joined(trace.others[places] & WHO, group_of(stamps[some] & WHO), wave.padded)
-        trace.others[places] = (stamps[some] >> 32 << 32) | group
+        kept = trace.others[places]
+        group = joined(kept & WHO, group_of(stamps[some] & WHO), wave.padded)
+        # What is replayed in the order of the code need not rise in its moments.
+        trace.others[places] = _moments_of(np.maximum(kept, stamps[some])) | group
 
     def _push_lost(
         self, trace: Trace, touch: Touch, lost: NDArray[np.intp], places: NDArray[np.int64]
@@ -249,7 +251,8 @@ class Shadow:
         """Lanes of one access that were at the same place as another of it."""
         if trace.others is None:
             trace.others = zeros(len(trace.one))
-        others, moment = trace.others, np.int64(touch.moment << 32)
+        others = trace.others
+        moment = _moments_of(np.maximum(others[places], np.int64(touch.moment << 32)))
         padded = self.order.wave.padded
         group = joined(others[places] & WHO, group_of(touch.threads[lost]), padded)
         others[places] = moment | group
@@ -259,7 +262,12 @@ class Shadow:
             late = np.flatnonzero(wider != kept)
             if not len(late):
                 break
-            others[places[late]] = moment | wider[late]
+            others[places[late]] = moment[late] | wider[late]
+
+
+def _moments_of(stamps: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[count] stamps without their threads."""
+    return stamps >> 32 << 32
 
 
 def _neighbours(

@@ -5,7 +5,8 @@ came. Where that is not enough, the accesses themselves are looked through.
 """
 
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from simulator.observing.events import MemoryEvent
 from simulator.observing.race_ways import Way
 from simulator.observing.shadow_places import granules, part
+from simulator.reading.ptx import Instruction
+from simulator.running.addresses import Addresses
 
 _KEPT_LANES = 1 << 17  # each keeps some 24 bytes alive
 _KEPT = 1 << 14
@@ -32,6 +35,18 @@ class Touch:
     moment: int
     threads: NDArray[np.int64]
     values: tuple[Any, ...] | None
+
+    def of(self, mask: NDArray[np.bool_]) -> "Touch":
+        """The same by those lanes only for which mask [count] holds."""
+        event = self.event
+        known = event.addresses
+        lanes = event.lanes.select(mask)
+        base = known.base if known.uniform else known.base[mask]
+        some = Addresses(base, lanes, known.space)
+        some.count_from(known.origin, known.stretches)
+        values = self.values and tuple(v if v.ndim == 0 else v[mask] for v in self.values)
+        part = replace(event, addresses=some, lanes=lanes)
+        return replace(self, event=part, threads=self.threads[mask], values=values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +81,10 @@ class ShadowLog:
     def at(self, moment: int) -> Touch | None:
         """The touch of a moment, if it has not been dropped."""
         return self._by_moment.get(moment)
+
+    def by(self, instruction: Instruction) -> Iterator[Touch]:
+        """The touches of one instruction that have not been dropped."""
+        return (t for t in self._touches if t.event.access.instruction is instruction)
 
     def who(self, wanted: NDArray[np.int64], way: Way, shift: int, until: int) -> Parties:
         """Who has accessed any of these granules so, up to a moment; wanted: rising, each once."""

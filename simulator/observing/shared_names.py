@@ -6,11 +6,7 @@ from collections.abc import Mapping
 from simulator.observing.events import Access
 
 _MATRICES = ("wmma", "ldmatrix")
-# _ZZ4scanPKfE4tile: a variable inside a function. _ZN5space4tileE and _Z4tile: outside of one.
-_MANGLED = (
-    re.compile(r"E(\d+)([A-Za-z_]\w*?)(?:_\d+)?$"),
-    re.compile(r"^_Z(?:N[\w$]*?)?(\d+)([A-Za-z_]\w*)$"),
-)
+_LENGTH_AND_NAME = re.compile(r"(\d+)([A-Za-z_]\w*)$")
 
 
 def shared_element(arrays: Mapping[str, int], byte: int, access: Access) -> str:
@@ -30,9 +26,16 @@ def shared_element(arrays: Mapping[str, int], byte: int, access: Access) -> str:
 
 
 def spoken(symbol: str) -> str:
-    """A variable's name as the source spells it."""
-    for pattern in _MANGLED:
-        found = pattern.search(symbol)
-        if found and len(found[2]) >= int(found[1]):
-            return found[2][: int(found[1])]
+    """A variable's name as the source spells it: the last part of a mangled one.
+
+    _ZZ4scanPKfE4tile is one inside a function (a second one of that name ends in _0),
+    _ZN5space4tileE one in a namespace, _ZL4tile a static one.
+    """
+    if not symbol.startswith("_Z"):
+        return symbol
+    for text in (symbol, symbol.removesuffix("E"), re.sub(r"_\d+$", "", symbol)):
+        for start in range(len(text)):
+            found = _LENGTH_AND_NAME.match(text, start)
+            if found and int(found[1]) == len(found[2]):
+                return found[2]
     return symbol

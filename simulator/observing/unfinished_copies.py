@@ -29,11 +29,16 @@ _EXPECTED = (
 class _Underway:
     """A copy that some lanes have not waited for.
 
-    waiting  [destination.lanes] which lanes those are; None: all
-    words    [words of shared memory] what is about to be written; None: not looked at yet
+    low, high  between which bytes of a block's shared memory its destinations lie
+    blocks     [blocks of the wave] which have lanes that have not waited
+    waiting    [destination.lanes] which lanes those are; None: all
+    words      [words of shared memory] what is about to be written; None: not looked at yet
     """
 
     copy: Copy
+    low: int
+    high: int
+    blocks: NDArray[np.bool_]
     waiting: NDArray[np.bool_] | None = None
     words: NDArray[np.bool_] | None = None
 
@@ -56,7 +61,10 @@ class UnfinishedCopies(Observer):
 
     def copy_started(self, copy: Copy) -> None:
         self._look_at_destinations(copy.destination)
-        self._underway.append(_Underway(copy))
+        low, high = _range(copy.destination)
+        blocks = np.zeros(len(self.wave.blocks), bool)
+        blocks[self.wave.slots_with(copy.destination.lanes)] = True
+        self._underway.append(_Underway(copy, low, high, blocks))
 
     def copy_waited_for(self, copy: Copy, lanes: Lanes) -> None:
         under = next(u for u in self._underway if u.copy is copy)
@@ -64,8 +72,12 @@ class UnfinishedCopies(Observer):
         if lanes is not whole:
             if under.waiting is None:
                 under.waiting = np.ones(whole.count, bool)
-            under.waiting &= ~np.isin(whole.indices(), lanes.indices(), assume_unique=True)
+            come = np.zeros(self.wave.size, bool)
+            come[lanes.indices()] = True
+            under.waiting &= ~come[whole.indices()]
             under.words = None
+            under.blocks = np.zeros(len(self.wave.blocks), bool)
+            under.blocks[self.wave.slots_of(whole)[under.waiting]] = True
         if under.waiting is None or not under.waiting.any():
             self._underway.remove(under)
 
@@ -80,9 +92,14 @@ class UnfinishedCopies(Observer):
     # ---- destinations, in shared memory
 
     def _look_at_destinations(self, event: MemoryEvent) -> None:
-        for under in self._underway:
-            if not _ranges_meet(event, under.copy.destination):
-                continue
+        low, high = _range(event)
+        near = [under for under in self._underway if under.low < high and low < under.high]
+        if not near:
+            return
+        slots = self.wave.slots_with(event.lanes)
+        for under in near:
+            if not under.blocks[slots].any():
+                continue  # in other blocks' memory
             if under.words is None:
                 under.words = self._about_to_change(under)
             wanted = _words(event)
@@ -195,13 +212,16 @@ def _briefly(starter: Place, other: Place) -> str:
     return f"thread {short(starter.thread)}" if starter.block == other.block else str(starter)
 
 
+def _range(event: MemoryEvent) -> tuple[int, int]:
+    """The first byte that any lane touches, and the one behind the last."""
+    addresses, offset = event.addresses, event.offset
+    return addresses.low + offset, addresses.high + offset + event.access.bytes
+
+
 def _ranges_meet(one: MemoryEvent, other: MemoryEvent) -> bool:
     """Whether any lane may touch a byte that a lane of the other touches, by their extremes."""
-    first, second = one.addresses, other.addresses
-    return (
-        first.low + one.offset < second.high + other.offset + other.access.bytes
-        and second.low + other.offset < first.high + one.offset + one.access.bytes
-    )
+    (low, high), (begin, end) = _range(one), _range(other)
+    return low < end and begin < high
 
 
 def _words(event: MemoryEvent) -> list[NDArray[np.int64]]:

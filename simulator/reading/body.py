@@ -4,15 +4,12 @@ import re
 from dataclasses import replace
 
 from simulator.reading.cut import PtxError, split_operands, statements
+from simulator.reading.lines import Locations
 from simulator.reading.ptx import Guard, Instruction, Variable, declared_type
 from simulator.reading.variables import parameters, variable
 
-_LOCATION = re.compile(
-    r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:\s*,\s*function_name\s+[^,]+,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
-)
 # A body that ends with an empty label: from there on the compiler holds the path impossible.
 UNREACHABLE = "trap.unreachable"
-_LEARNERS_FILE = 1  # NVRTC numbers the program first
 
 
 class Body:
@@ -25,6 +22,7 @@ class Body:
         tail: str,
         body: str,
         outside: dict[str, Variable],
+        locations: Locations,
         returns: str | None = None,
     ) -> None:
         """`returns` is what a function gives back, in brackets; None: an entry."""
@@ -46,8 +44,8 @@ class Body:
         self.registers: dict[str, str] = {}
         self.instructions: list[Instruction] = []
         self.labels: dict[str, int] = {}
-        self.line = 0
-        self.locations: dict[tuple[str, str, str], tuple[str, str, str] | None] = {}
+        self.locations = locations
+        self.line = locations.line
         self.scopes: list[int] = []
         self.opened = 0
         self.own: dict[str, Variable] = {}
@@ -83,7 +81,7 @@ class Body:
             for parameter in parameters(f"({statement})"):
                 self.passed[self._scoped(parameter.name, declare=True)] = parameter.bytes
         elif re.match(r"\.loc\s", statement):
-            self._locate(statement)
+            self.line = self.locations.after(statement)
         elif statement.startswith("."):
             own = variable(statement)
             if own is not None:
@@ -132,23 +130,6 @@ class Body:
         if aims or (names and through):
             line = aims[0] if aims else self.line
             self.instructions.append(Instruction(UNREACHABLE, (), None, line, end))
-
-    def _locate(self, statement: str) -> None:
-        """Keep the line of the innermost frame that lies in the learner's file."""
-        found = _LOCATION.match(statement)
-        if not found:
-            return
-        here = (found[1], found[2], found[3])
-        parent = (found[4], found[5], found[6]) if found[4] else None
-        self.locations[here] = parent
-        frame: tuple[str, str, str] | None = here
-        for _ in range(32):
-            if frame is None:
-                return
-            if int(frame[0]) == _LEARNERS_FILE and int(frame[1]) > 0:
-                self.line = int(frame[1])
-                return
-            frame = self.locations.get(frame)
 
     def _instruction(self, statement: str) -> None:
         guard = None

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
+from simulator.reading.lines import Line
 from simulator.reading.operands import CallOperands, call_operands
 from simulator.reading.ptx import Guard, Instruction
 
@@ -72,10 +73,10 @@ class _Expansion:
         # The caller's names for what goes in and comes out.
         names = dict(zip((p.name for p in function.parameters), call.arguments, strict=True))
         names.update(zip((p.name for p in function.returns), call.results, strict=False))
-        self._insert(function, names, after)
+        self._insert(function, names, after, instruction.line)
         self.labels[after] = len(self.made)
 
-    def _insert(self, function: "Body", names: dict[str, str], after: str) -> None:
+    def _insert(self, function: "Body", names: dict[str, str], after: str, call: Line) -> None:
         scopes: dict[str | None, int] = {}  # of the function -> of this call
 
         def renamed(text: str) -> str:
@@ -105,6 +106,7 @@ class _Expansion:
                 instruction,
                 operands=tuple(renamed(o) for o in instruction.operands),
                 guard=guard and Guard(renamed(guard.register), guard.negated),
+                line=instruction.line.inside(call),
             )
             if copy.parts[0] == "ret":
                 copy = replace(copy, opcode="bra", operands=(after,))

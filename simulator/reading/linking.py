@@ -12,7 +12,7 @@ from dataclasses import replace
 from simulator.reading.body import Body
 from simulator.reading.calls import expand
 from simulator.reading.operands import call_operands
-from simulator.reading.passing import passed_values
+from simulator.reading.pieces import passed_values
 from simulator.reading.ptx import Entry, Function, Instruction, Outside
 from simulator.reading.variables import layout
 

@@ -5,6 +5,8 @@ Nothing here knows what an instruction does. `simulator/reading/parse.py` reads 
 
 from dataclasses import dataclass, field
 
+from simulator.reading.lines import Line
+
 
 @dataclass(frozen=True, slots=True)
 class Guard:
@@ -21,7 +23,7 @@ class Instruction:
     opcode: str  # "ld.global.f32"
     operands: tuple[str, ...]  # "%f1", "[%rd8+4]", "{%f1,%f2}", "%p1|%p2"
     guard: Guard | None
-    line: int  # in the learner's file; 0 where the compiler gives none
+    line: Line  # in the learner's file; 0 where the compiler gives none
     index: int  # 0 .. instructions of the entry - 1
 
     @property
@@ -127,6 +129,9 @@ class Entry(Function):
     # indices of their instructions go on behind the entry's own.
     functions: tuple[Function, ...] = ()
     most_local_bytes: int = 0  # of a thread, however deep its calls are
+    # Lines whose masked loads promise nothing to lanes that the mask leaves out, whatever the
+    # compiler has made of that: who compiled it knows.
+    unfilled: frozenset[int] = frozenset()
 
     def scope_of(self, instruction: Instruction) -> Function:
         for function in self.functions:

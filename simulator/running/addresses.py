@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.observing.events import Space
+from simulator.running.kept_matrices import KeptMatrices
 from simulator.running.lanes import WARP, Lanes
 from simulator.running.selection import SelectionCache
 from simulator.running.stretches import Stretches
@@ -28,7 +29,7 @@ class Addresses:
 
     __slots__ = (
         "base", "space", "signed", "lanes", "low", "high", "bits", "origin", "stretches", "memo",
-        "_offsets", "_index", "_place", "_stride", "_stride_known",
+        "_offsets", "_index", "_place", "_from_low", "_stride", "_stride_known",
     )  # fmt: skip
 
     def __init__(self, base: Any, lanes: Lanes, space: Space = Space.GLOBAL) -> None:
@@ -48,6 +49,7 @@ class Addresses:
         self._offsets: NDArray[np.int64] | None = None
         self._index: dict[int, NDArray[np.intp]] = {}
         self._place: dict[int, NDArray[np.intp]] = {}
+        self._from_low: dict[int, NDArray[np.intp]] = {}
         self._stride: int | None = None
         self._stride_known = False
 
@@ -78,10 +80,12 @@ class Addresses:
         if stretches is not self.stretches:  # calls can make local memory larger
             self.stretches = stretches
             self._place.clear()
+            self._from_low.clear()
         if origin != self.origin:
             self.origin = origin
             self._offsets = None
             self._index.clear()
+            self._from_low.clear()
 
     def offsets(self) -> NDArray[np.int64]:
         """Bytes from the origin, [count], without the constant offset."""
@@ -112,6 +116,17 @@ class Addresses:
         if found is None:
             found = self._place[shift] = self.offsets() >> np.int64(shift)
             found += self.stretches.starts(self.lanes, shift)
+        return found
+
+    def place_from_low(self, shift: int) -> NDArray[np.intp]:
+        """`place`, counted from the lowest address: for addresses that are multiples of 1 << shift
+        bytes apart, whatever they are themselves."""
+        found = self._from_low.get(shift)
+        if found is None:
+            begin = np.int64(self.low - self.origin)
+            found = self._from_low[shift] = (self.offsets() - begin) >> np.int64(shift)
+            if self.stretches is not None:
+                found += self.stretches.starts(self.lanes, shift)
         return found
 
     def rows(self, size: int = WARP) -> NDArray[np.int64]:
@@ -155,6 +170,7 @@ class AddressCache:
 
     def __init__(self) -> None:
         self.selections = SelectionCache()
+        self.matrices = KeptMatrices()
         self._known: dict[int, Found] = {}  # the last used is the last
 
     def find(self, base: Any, lanes: Lanes, space: Space) -> Found:
@@ -176,6 +192,7 @@ class AddressCache:
         """The array is about to change in place."""
         self._known.pop(id(base), None)
         self.selections.forget(base)
+        self.matrices.forget(base)
 
     def clear(self) -> None:
         self._known.clear()

@@ -104,15 +104,27 @@ class AsynchronousCopies:
         if not self._underway:
             return
         limit = _of(self._committed, chosen) - left  # the first group that may be under way
+        limits = np.full(self._wave.size, -1, np.int64)  # of lanes that do not wait: none has come
+        limits[chosen.indices()] = limit
+        waiting = np.zeros(len(self._wave.blocks), bool)
+        waiting[self._wave.slots_with(chosen)] = True
         still = []
+        parted: dict[tuple[int, bytes], tuple[Lanes, Lanes]] = {}  # copies of one set part alike
         for under in self._underway:
-            due = self._due(under, chosen, limit)
+            if not waiting[self._wave.slots_with(under.lanes)].any():
+                still.append(under)  # of other blocks
+                continue
+            due = self._due(under, chosen, limit, limits)
             if due is None:
                 self._land(under)
                 continue
             if due.any():
-                self._land(under.select(due))
-                under = under.select(~due)
+                key = (id(under.lanes), due.tobytes())
+                if key not in parted:
+                    parted[key] = under.lanes.split(due)
+                come, others = parted[key]
+                self._land(under.select(due, come))
+                under = under.select(~due, others)
             under.told.left = (left, line)
             still.append(under)
         self._underway = still
@@ -156,14 +168,18 @@ class AsynchronousCopies:
             self._committed = np.full(self._wave.size, self._committed)
         self._committed[lanes.indices()] += 1
 
-    def _due(self, under: Underway, lanes: Lanes, limit: Any) -> NDArray[np.bool_] | None:
-        """[under.lanes] whose copies have come when `lanes` have waited; None: all of them."""
+    def _due(
+        self, under: Underway, lanes: Lanes, limit: Any, limits: NDArray[np.int64]
+    ) -> NDArray[np.bool_] | None:
+        """[under.lanes] whose copies have come when `lanes` have waited; None: all of them.
+
+        limit, limits  the first group that may be under way, of `lanes` and [lanes of the wave]
+        """
         covered = lanes.index is None or lanes is under.lanes
         if covered and limit.ndim == 0 and under.group.ndim == 0:
             return None if under.group < limit else np.zeros(under.lanes.count, bool)
-        limits = np.full(self._wave.size, -1, np.int64)
-        limits[lanes.indices()] = limit
-        due: NDArray[np.bool_] = under.group < limits[under.lanes.indices()]
+        index = under.lanes.index
+        due: NDArray[np.bool_] = under.group < (limits if index is None else limits.take(index))
         return None if due.all() else due
 
     # ---- bytes
@@ -174,11 +190,14 @@ class AsynchronousCopies:
             tell(under.told, under.lanes)
         what, parts = under.what, under.parts()
         if len(parts) == 1 and parts[0].mask is None and parts[0].valid == what.size:
-            values = self._memory.load(
-                what.source, under.source, under.source_offset, under.lanes, None
+            items = self._memory.load_whole(
+                what.source, under.source, under.source_offset, under.lanes
             )
-        else:
-            values = self._pieced_together(under, parts)
+            self._memory.store_whole(
+                what.destination, under.to, under.to_offset, items, under.lanes
+            )
+            return
+        values = self._pieced_together(under, parts)
         self._memory.store(what.destination, under.to, under.to_offset, values, under.lanes, None)
 
     def _pieced_together(self, under: Underway, parts: list[Part]) -> tuple[Any, ...]:

@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.faults import FaultKind, KernelFault, short
+from simulator.faults import (
+    DIVERGENT_ADVICE,
+    DIVERGENT_EXPECTED,
+    FaultKind,
+    KernelFault,
+    short,
+)
 from simulator.observing.events import Observer, listeners
 from simulator.reading.ptx import Instruction
 from simulator.reading.variables import integer
@@ -121,8 +127,12 @@ class Barriers:
             expected = np.full_like(able, key[1])  # more threads than a block has
         complete = (arrived >= expected) & (arrived > 0)
         if self._passed and waiting and complete.any():
-            self._tell(key, complete, [lanes for _, lanes in waiting], ahead)
-        left = [lanes.select(~complete[self.wave.slot[lanes.indices()]]) for lanes in ahead]
+            try:
+                self._tell(key, complete, [lanes for _, lanes in waiting], ahead)
+            except KernelFault:
+                self._keep(key, waiting)  # whoever tells of the fault asks who was here
+                raise
+        left = [lanes.select(~complete[self.wave.slots_of(lanes)]) for lanes in ahead]
         if left := [lanes for lanes in left if lanes.count]:
             self.ahead[key] = left
         if not complete.any():
@@ -133,7 +143,7 @@ class Barriers:
         released: dict[Point, list[Lanes]] = {}
         rest: list[tuple[Point, Lanes]] = []
         for point, lanes in waiting:
-            mask = complete[self.wave.slot[lanes.indices()]]
+            mask = complete[self.wave.slots_of(lanes)]
             if mask.all():
                 released.setdefault(point, []).append(lanes)
             elif not mask.any():
@@ -154,8 +164,8 @@ class Barriers:
         whole = complete & (self._by_block(waiting) >= everybody)
         met = merge(waiting)
         if not complete.all():
-            met = met.select(complete[self.wave.slot[met.indices()]])
-            ahead = [lanes.select(complete[self.wave.slot[lanes.indices()]]) for lanes in ahead]
+            met = met.select(complete[self.wave.slots_of(met)])
+            ahead = [lanes.select(complete[self.wave.slots_of(lanes)]) for lanes in ahead]
         for tell in self._passed:
             tell(key[0], met, whole, ahead)
 
@@ -167,7 +177,7 @@ class Barriers:
         """[blocks] how many lanes of each."""
         counts = np.zeros(len(self.wave.live), np.int64)
         for lanes in sets:
-            counts += np.bincount(self.wave.slot[lanes.indices()], minlength=len(counts))
+            counts += np.bincount(self.wave.slots_of(lanes), minlength=len(counts))
         return counts
 
     def _alive(self, lanes: Lanes) -> NDArray[np.bool_]:
@@ -222,8 +232,8 @@ class Barriers:
             FaultKind.DIVERGENT_BARRIER,
             f"in block {short(place.block)}, {' and '.join(parts)}",
             line=self.program.line_of(first[-1]),
-            expected="Every thread of a block reaches the same __syncthreads().",
-            advice="Move the barrier out of the if or the loop that only some threads enter.",
+            expected=DIVERGENT_EXPECTED,
+            advice=DIVERGENT_ADVICE,
             place=place,
         )
 

@@ -32,6 +32,11 @@ class Buffer:
     read_only  a store is a fault (every pointer to it is const)
     origin     byte offset of element 0. What lies before it is somebody else's, out of bounds: it
                is there so that alignment and sectors are those of the memory that this is part of
+    padding    bytes behind the last element, up to a whole word, that are somebody else's too: see
+               `words_around.py`
+    opaque     NumPy has no such elements: their values cannot be told
+    unwritten  the bits that the owner has put where nobody has written yet, as an unsigned integer:
+               an aligned word that holds them is taken for unwritten. None: all is written
     """
 
     name: str
@@ -39,7 +44,10 @@ class Buffer:
     element: np.dtype[Any] | None = None
     read_only: bool = False
     origin: int = 0
-    views: dict[tuple[int, int], NDArray[Any]] = field(default_factory=dict, repr=False)
+    padding: int = 0
+    opaque: bool = False
+    unwritten: np.unsignedinteger[Any] | None = None
+    views: dict[tuple[int, int, int], NDArray[Any]] = field(default_factory=dict, repr=False)
 
     @property
     def bytes(self) -> int:
@@ -47,7 +55,7 @@ class Buffer:
 
     def view(self, dtype: np.dtype[Any], shift: int = 0) -> NDArray[Any]:
         """The bytes from `shift` on as an array of dtype; a ragged end is left out."""
-        key = (dtype.num, shift)
+        key = (dtype.num, dtype.itemsize, shift)
         found = self.views.get(key)
         if found is None:
             count = max(0, (self.bytes - shift) // dtype.itemsize)

@@ -86,7 +86,8 @@ class Underway:
     lanes: Lanes
     group: Any
 
-    def select(self, mask: NDArray[np.bool_]) -> "Underway":
+    def select(self, mask: NDArray[np.bool_], lanes: Lanes) -> "Underway":
+        """Only those for which the mask [lanes.count] holds: `lanes`."""
         return Underway(
             self.what,
             self.told,
@@ -95,7 +96,7 @@ class Underway:
             part_of(self.source, mask),
             self.source_offset,
             part_of(self.valid, mask),
-            self.lanes.select(mask),
+            lanes,
             part_of(self.group, mask),
         )
 
@@ -107,7 +108,7 @@ class Underway:
         if valid.ndim == 0:
             return [Part(None, int(valid), self.lanes, self.source)] if valid else []
         found = []
-        for size in np.unique(valid).tolist():
+        for size in np.flatnonzero(np.bincount(valid)).tolist():
             if size:
                 mask = valid == size
                 found.append(Part(mask, size, self.lanes.select(mask), part_of(self.source, mask)))

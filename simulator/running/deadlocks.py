@@ -5,7 +5,6 @@ sees others' writes. Who wrote that word last may wait too, and so on: two locks
 order show as a ring.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,8 @@ import numpy as np
 
 from simulator.faults import FaultKind, KernelFault, Place, short
 from simulator.observing.events import Kind, MemoryEvent, Space
+from simulator.observing.shared_names import spoken
+from simulator.reading.lines import with_calls
 from simulator.running.lanes import Lanes
 from simulator.running.wave import Wave, unravel
 from simulator.running.writers import Writer, Writers, buffer_of, bytes_of
@@ -21,7 +22,6 @@ from simulator.running.writers import Writer, Writers, buffer_of, bytes_of
 NOT_STARTED = "not started"
 _LONGEST = 6  # threads told of
 _LOOKED_AT = 4096  # lanes of a loop
-_MANGLED = re.compile(r"(\d+)(\w+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +82,15 @@ class Deadlock:
         party = next((p for p in self.parties if p.asks), self.parties[0])
         lane = int(party.lanes.indices()[0])
         place = self.wave.place(lane)
-        count = sum(p.lanes.count for p in self.parties)
+        words = self.wave.words
         if not party.asks:
             return KernelFault(
                 FaultKind.ENDLESS_LOOP,
                 f"{place} loops for ever: it comes back to where it was, and nothing else changes "
-                f"({count} thread{'s' * (count > 1)} in all)",
+                f"({self._count()} in all)",
                 line=party.line,
                 expected="Something in the loop's condition moves in every turn.",
-                advice="Look at the loop's step: which variable should change here, and does it?",
+                advice=words.endless,
                 place=place,
             )
         told, ring = self._chain(party, lane)
@@ -100,14 +100,16 @@ class Deadlock:
             place, told = self.wave.place(lane), [line]
         if ring:
             headline = f"{', '.join(map(str, ring[:-1]))} and {ring[-1]} wait for each other"
-            expected = "No thread keeps what another one waits for while it waits itself."
+            expected = words.ring_expected
             advice = "Take locks in the same order everywhere, or give one back before you wait."
         else:
-            who, it = (f"{count} threads wait", "they wait") if count > 1 else (place, "it waits")
-            wait = "in loops" if count > 1 else "waits in a loop"
-            headline = f"{who} {wait}, and nobody is left to change what {it} for"
+            headline = f"{place} waits in a loop, and nobody is left to change what it waits for"
+            if not (several := self._count()).startswith("1 "):
+                headline = (
+                    f"{several} wait in loops, and nobody is left to change what they wait for"
+                )
             expected = "Whoever is waited for runs and writes the value."
-            advice = "Ask who should write it, and whether that thread can have started yet."
+            advice = words.nobody_left
         lines = [headline, *told, *self._held(place), *absent]
         return KernelFault(
             FaultKind.DEADLOCK,
@@ -117,6 +119,12 @@ class Deadlock:
             advice=advice,
             place=place,
         )
+
+    def _count(self) -> str:
+        """Of all who are in loops: "12 threads"."""
+        lanes = np.concatenate([party.lanes.indices() for party in self.parties])
+        blocks = len(np.unique(self.wave.slot[lanes]))
+        return self.wave.words.count(len(lanes), blocks)
 
     def _chain(self, party: Waiting, lane: int) -> tuple[list[str], list[Place]]:
         """(a line for a lane, one for whom it waits for …; those who wait for each other)."""
@@ -132,7 +140,7 @@ class Deadlock:
             if writer is None:
                 return [*told, f"{waits}, which nobody has written"], []
             found = self._lane(writer.block, writer.thread)
-            line = f" at line {writer.line}" if writer.line else ""
+            line = f" at {with_calls(writer.line)}" if writer.line else ""
             who = self._place(writer)
             if found == lane:
                 return [*told, f"{waits}, which it wrote itself{line}"], []
@@ -153,7 +161,7 @@ class Deadlock:
             party, lane = next_party, found
 
     def _waits(self, party: Waiting, lane: int, word: _Word | None) -> str:
-        at = f"{self.wave.place(lane)}{f', line {party.line}' if party.line else ''}"
+        at = f"{self.wave.place(lane)}{f', {with_calls(party.line)}' if party.line else ''}"
         if word is None:
             return f"{at}: waits for memory to change"
         return f"{at}: waits for {self._name(word)} to change from {self._value(word)}"
@@ -169,20 +177,20 @@ class Deadlock:
                 writer = None if word is None else later.of(word.event, word.byte)
                 if writer is None or not np.isin(writer.block, self.wave.later):
                     continue
-                line = f" at line {writer.line}" if writer.line else ""
+                line = f" at {with_calls(writer.line)}" if writer.line else ""
                 waits = self._waits(party, lane, word)
                 return party, lane, f"{waits}; {self._place(writer)} would write that{line}"
         return None
 
     def _place(self, writer: Writer) -> Place:
-        return Place(unravel(writer.block, self.wave.grid), unravel(writer.thread, self.wave.block))
+        return self.wave.place_of(writer.block, writer.thread)
 
     def _whereabouts(self, lane: int | None) -> str:
         if lane is None or not self.wave.alive[lane]:
             return "has returned"
         for held in self.held:
             if _holds(held.lanes, lane):
-                return f"waits at {held.at}{f' at line {held.line}' if held.line else ''}"
+                return f"waits at {held.at}{f' at {with_calls(held.line)}' if held.line else ''}"
         return "waits elsewhere"
 
     def _party(self, lane: int) -> Waiting | None:
@@ -195,11 +203,13 @@ class Deadlock:
 
     def _held(self, place: Place) -> list[str]:
         """Who waits elsewhere, of the block of the thread that is named."""
+        if not self.wave.words.tells_of_threads:
+            return []
         slot = next(k for k in range(len(self.wave.blocks)) if self.wave.block_at(k) == place.block)
         counts: dict[str, list[int]] = {}  # by where, the lanes
         for held in self.held:
             indices = held.lanes.indices()
-            where = f"at {held.at}{f' at line {held.line}' if held.line else ''}"
+            where = f"at {held.at}{f' at {with_calls(held.line)}' if held.line else ''}"
             counts.setdefault(where, []).extend(indices[self.wave.slot[indices] == slot].tolist())
         return [
             f"{len(lanes)} threads of block {short(place.block)} wait {where}"
@@ -218,12 +228,21 @@ class Deadlock:
             access = event.access
             if access.kind is Kind.STORE or access.space not in (Space.GLOBAL, Space.SHARED):
                 continue
-            place = int(np.searchsorted(event.lanes.indices(), lane))
-            if not _holds(event.lanes, lane):
+            place = self._place_in(event.lanes, lane)
+            if place is None:
                 continue
             inside = int(event.addresses.offsets()[place]) + event.offset
             return _Word(event, int(bytes_of(event)[place]), inside)
         return None
+
+    def _place_in(self, lanes: Lanes, lane: int) -> int | None:
+        """Where a lane is among others; where no threads are told of, anyone of its block will do.
+
+        In code of Triton's one thread looks for all of its block.
+        """
+        indices, slot = lanes.indices(), self.wave.slot
+        own = indices == lane if self.wave.words.tells_of_threads else slot[indices] == slot[lane]
+        return int(np.argmax(own)) if own.any() else None
 
     def _name(self, word: _Word) -> str:
         access = word.event.access
@@ -233,10 +252,10 @@ class Deadlock:
                 return f"byte {word.inside} of its block's shared memory"
             at, name = max(names)
             size = access.element.itemsize
-            return f"{_readable(name)}[{(word.inside - at) // size}] in its block's shared memory"
+            return f"{spoken(name)}[{(word.inside - at) // size}] in its block's shared memory"
         buffer = buffer_of(word.event)
         size = (buffer.element or access.element).itemsize
-        return f"{_readable(buffer.name)}[{(word.inside - buffer.origin) // size}]"
+        return f"{spoken(buffer.name)}[{(word.inside - buffer.origin) // size}]"
 
     def _value(self, word: _Word) -> Any:
         buffer, element = buffer_of(word.event), word.event.access.element
@@ -248,36 +267,19 @@ class Deadlock:
 
     def _not_started(self) -> list[str]:
         """Who cannot be waited for: the blocks that start when some of these have ended."""
-        later, grid = self.wave.later, self.wave.grid
+        later, grid, words = self.wave.later, self.wave.grid, self.wave.words
         if not len(later):
             return []
         first, last = short(unravel(int(later.min()), grid)), short(unravel(int(later.max()), grid))
         if len(later) == 1:
-            names = f"block {first} has"
+            names = f"{words.block} {first} has"
         elif later.max() - later.min() == len(later) - 1:
-            names = f"blocks {first} .. {last} have"
+            names = f"{words.blocks} {first} .. {last} have"
         else:
-            names = f"{len(later)} blocks, {first} among them, have"
+            names = f"{len(later)} {words.blocks}, {first} among them, have"
         together = len(self.wave.blocks)
         resident = f"{together} {'are' if together > 1 else 'is'} resident"
         return [f"{names} {NOT_STARTED}: only {resident}"]
-
-
-def out_of_time(
-    place: Place, line: int | None, seconds: float, turns: int | None, depth: int
-) -> KernelFault:
-    """A wave runs longer than it may. turns: of the loop that a lane is in; depth: of its calls."""
-    turned = "" if turns is None else f"its loop has turned {turns:,} times"
-    deep = f"{depth:,} call{'s' * (depth > 1)} deep" if depth else ""
-    what = ", ".join(filter(None, (turned, deep))) or "in no loop"
-    return KernelFault(
-        FaultKind.ENDLESS_LOOP,
-        f"{place} still runs after {seconds:.0f} s; {what}",
-        line=line,
-        expected="The kernel ends.",
-        advice="Check the loop's bound and step, or give the simulator a smaller problem.",
-        place=place,
-    )
 
 
 def _holds(lanes: Lanes, lane: int) -> bool:
@@ -285,14 +287,3 @@ def _holds(lanes: Lanes, lane: int) -> bool:
         return True
     place = int(np.searchsorted(lanes.index, lane))
     return place < lanes.count and int(lanes.index[place]) == lane
-
-
-def _readable(name: str) -> str:
-    """The last part of a mangled name: _ZZ5aloneE4flag is flag."""
-    if not name.startswith("_Z"):
-        return name
-    for start in range(len(name)):
-        found = _MANGLED.match(name, start)
-        if found and int(found[1]) == len(found[2]):
-            return found[2]
-    return name

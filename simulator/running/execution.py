@@ -12,12 +12,20 @@ from simulator.running.asynchronous_copies import AsynchronousCopies
 from simulator.running.atomics import Turns, update_in_turn
 from simulator.running.buffers import AddressMap, Buffer
 from simulator.running.lanes import Lanes
-from simulator.running.meeting import check_meeting, reads_beyond_mask, sources_left_out
+from simulator.running.meeting import (
+    check_meeting,
+    check_sources,
+    note_absent_votes,
+    reads_beyond_mask,
+    sources_left_out,
+)
 from simulator.running.memory import Memory
 from simulator.running.printf import Printer, text_at
 from simulator.running.registers import Registers
+from simulator.running.undefined import UndefinedValues
 from simulator.running.wave import CLOCKS, GRID_BARRIER, GRID_WORKSPACE, Wave, special_type
 from simulator.running.weak_stores import fences_device
+from simulator.translating.words_around import words_around
 from simulator.types import DTYPES
 
 CYCLES = 100  # between two looks at a clock: time is not modelled, but it passes
@@ -42,9 +50,12 @@ class Execution:
             self.instructions += function.instructions
         self.wave = wave
         self.memory = Memory(wave, addresses, observers)
+        self.memory.words_around = words_around(entry)
         self.copies = AsynchronousCopies(wave, self.memory, observers)
+        self.undefined: UndefinedValues | None = None  # where the code follows undefined values
         self.registers = Registers(wave.size, self.memory.cache)
         self.turns = Turns(wave)  # of the lanes of an atomic
+        self.notes: dict[int | None, str] = {}  # of warp instructions, by line
         self._parameters = parameters
         self._values: dict[tuple[str, int, str], Any] = {}
         self._variables = variables
@@ -58,9 +69,12 @@ class Execution:
 
     def of_wave(self, wave: Wave) -> "Execution":
         """Another wave of the same launch, of which nobody is told."""
-        return Execution(
+        other = Execution(
             self.entry, wave, self._parameters, self._addresses, self._variables, [], Printer()
         )
+        if self.undefined is not None:
+            self.undefined.silently(other)
+        return other
 
     # ---- values
 
@@ -182,11 +196,15 @@ class Execution:
         if unnamed is not None and mode in ("idx", "bfly"):
             instruction = self.instructions[number]
             raise reads_beyond_mask(self.wave, instruction, unnamed, source.lane, lanes)
+        if source.gone is not None:
+            told = (self.wave, self.instructions[number], source, unnamed, lanes)
+            check_sources(self.notes, mode, *told)
         return warp.shuffle(value, source, unnamed, lanes), source.valid
 
     def vote(self, number: int, mode: str, predicate: Any, mask: Any, lanes: Lanes) -> Any:
         """vote.sync: a ballot, or whether a predicate holds in all or in any lane."""
         self.meet(number, mask, lanes)
+        note_absent_votes(self.notes, self.wave, self.instructions[number], mask, lanes)
         return warp.vote(mode, predicate, mask, lanes)
 
     def match(self, number: int, mode: str, value: Any, mask: Any, lanes: Lanes) -> tuple[Any, Any]:
@@ -198,6 +216,20 @@ class Execution:
         """redux.sync: one value from those of all lanes."""
         self.meet(number, mask, lanes)
         return warp.reduce(mode, value, mask, lanes)
+
+    def shuffle_shadow(
+        self, number: int, mode: str, shadow: Any, b: Any, c: Any, mask: Any, lanes: Lanes
+    ) -> Any:
+        """The shadow that comes with a shuffled value: see `undefined.py`."""
+        if shadow.ndim == 0 and not shadow:
+            return shadow
+        return warp.shuffle(shadow, warp.sources(mode, b, c, lanes), None, lanes, np.uint32(0))
+
+    def vote_shadow(self, number: int, ballot: bool, shadow: Any, mask: Any, lanes: Lanes) -> Any:
+        """Which lanes, or whether any lane, brought an undefined value to a vote or a sum."""
+        if shadow.ndim == 0 and not shadow:
+            return np.uint32(0) if ballot else np.bool_(False)
+        return warp.vote("ballot" if ballot else "any", shadow != 0, mask, lanes)
 
     def active_mask(self, lanes: Lanes) -> Any:
         """Which lanes of the own warp are here: chance, as on a GPU."""
@@ -228,13 +260,13 @@ class Execution:
         """__assertfail(message, file, line, function, character size): an assert does not hold."""
         condition = self.text(int(message if message.ndim == 0 else message[0]))
         place = self.wave.place(int(lanes.indices()[0]))
-        more = f" (and {lanes.count - 1} more threads)" if lanes.count > 1 else ""
+        more, words = self.wave.words.and_more(lanes.count - 1), self.wave.words
         raise KernelFault(
             FaultKind.ASSERTION,
-            f"assert({condition}) fails in {place}{more}",
-            line=int(line) or at,
-            expected=f"{condition} holds in every thread.",
-            advice="Print the values in it from this thread, with printf before the assert.",
+            f"{words.assertion(condition)} fails in {place}{more}",
+            line=at if int(line) in (0, at) else int(line),
+            expected=f"{condition} holds in {words.every_thread}.",
+            advice=words.assertion_advice,
             place=place,
         )
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.reading.ptx import Passed
+from simulator.running.between_frames import handed_over
 from simulator.running.execution import Execution
 from simulator.running.lanes import Lanes
-from simulator.running.passing import handed_over
 from simulator.running.registers import Registers
 from simulator.running.wrong_calls import bad_arguments, bad_pointer, overflow
 from simulator.translating.program import Callee, Program

@@ -13,12 +13,13 @@ import numpy as np
 
 from simulator.faults import KernelFault
 from simulator.observing.events import Observer, listeners
+from simulator.reading.ptx import Instruction
 from simulator.running.barriers import Barriers, reduces
+from simulator.running.between_frames import JoinedRegisters, part_of
 from simulator.running.execution import Execution
 from simulator.running.frames import Frame, Frames, Point
-from simulator.running.lanes import Lanes, merge
+from simulator.running.lanes import WARP, Lanes, merge
 from simulator.running.loops import LoopWatch
-from simulator.running.passing import JoinedRegisters, part_of
 from simulator.running.rendezvous import meet_from_several_places
 from simulator.running.schedule import Schedule
 from simulator.running.standstill import deadlock, let_stores_go, too_long, waits_for_warp
@@ -52,6 +53,7 @@ class Machine:
         self.barriers = Barriers(program, run.wave, observers)
         self.loops = LoopWatch(program, run, self.schedule)
         self._entering = self.loops.entering
+        self._ends = program.bare_ends
         self.gathering: dict[Point, Lanes] = {}
         self._forced: int | None = None  # a basic block whose lanes go on without their warp
         self.deadline = time.monotonic() + seconds
@@ -132,9 +134,11 @@ class Machine:
     def _tell_branch(self, number: int, lanes: Lanes, left: Any) -> None:
         block = self.program.basic_blocks[number]
         if self.branched and block.leaves is End.BRANCH and left.ndim:
-            last = self.program.instructions[block.end - 1]
             for tell in self.branched:
-                tell(last, left, lanes)
+                tell(self._last(number), left, lanes)
+
+    def _last(self, number: int) -> Instruction:
+        return self.program.instructions[self.program.basic_blocks[number].end - 1]
 
     def _leave_block(self, frame: Frame, number: int, lanes: Lanes, left: Any) -> None:
         """Send lanes where the end of a basic block sends them."""
@@ -150,11 +154,15 @@ class Machine:
             self._return(frame, gone, values)
         else:
             gone, _ = self._guarded(frame, number, lanes, left, ())
+            if left is not None:  # a guarded exit
+                self.wave.left.append((gone, self._last(number).line))
             self._exit(frame, gone)
 
     def _go(self, frame: Frame, origin: int, number: int, lanes: Lanes) -> None:
         """Send lanes from a basic block to another one of the same function."""
         point = (*frame.path, number)
+        if number in self._ends and self.program.basic_blocks[origin].leaves is End.BRANCH:
+            self.wave.left.append((lanes, self._last(origin).line))
         if origin in self._entering and number in self._entering[origin]:
             met = self.program.basic_blocks[origin].meeting is not Meeting.NONE
             self.loops.entered(point, everyone=met)
@@ -240,7 +248,7 @@ class Machine:
         if number == self._forced:
             self._forced = None
             return [(point, lanes), *self.schedule.take_at(number)]
-        if lanes.index is None:
+        if point not in self.gathering and lanes.complete(WARP):
             return [(point, lanes)]
         if point in self.gathering:
             lanes = merge([lanes, self.gathering.pop(point)])

@@ -21,7 +21,7 @@ def check_meeting(wave: Wave, instruction: Instruction, mask: Any, lanes: Lanes)
         own = mask >> (lanes.indices() % WARP).astype(np.uint32) & 1
         if not own.all():
             raise _left_out(wave, instruction, int(lanes.indices()[np.argmin(own)]))
-    if lanes.index is None:
+    if lanes.index is None or (mask.ndim == 0 and lanes.complete(WARP)):
         return
     here = warp.present(lanes)
     live = warp.as_masks(wave.alive.reshape(-1, WARP))
@@ -63,9 +63,9 @@ def reads_beyond_mask(
 ) -> KernelFault:
     """The fault of a lane that reads from one which its own mask does not name.
 
-    Whether that one has returned by then is chance, so it does not matter. One that the mask names
-    and that has returned gives poison instead. So do lanes beyond the mask in a shuffle up or down:
-    there each lane reads a neighbour, and the last ones of a group drop what they get.
+    Whether that one has returned by then is chance, so it does not matter. Lanes beyond the mask
+    give poison in a shuffle up or down: there each lane reads a neighbour, and the last ones of a
+    group drop what they get.
     """
     first = int(np.argmax(unnamed))
     place = wave.place(int(lanes.indices()[first]))
@@ -76,6 +76,71 @@ def reads_beyond_mask(
         expected="A shuffle reads from lanes that take part in it: those that the mask names.",
         advice="Name the lane that is read in the mask too, and let it execute the shuffle.",
         place=place,
+    )
+
+
+def check_sources(
+    notes: dict[int | None, str],
+    mode: str,
+    wave: Wave,
+    instruction: Instruction,
+    source: warp.Sources,
+    unnamed: NDArray[np.bool_] | None,
+    lanes: Lanes,
+) -> None:
+    """Lanes may not read from one which their mask names and which is not there.
+
+    A mask may name lanes that have returned: nobody waits for them. But the value of such a lane is
+    undefined (CUDA C++ Programming Guide, "Warp shuffle functions"). A shuffle up or down may read
+    it and drop it, as sums of groups do: that is noted.
+    """
+    gone = source.gone
+    if gone is not None and unnamed is not None:
+        gone = gone & ~unnamed
+    if gone is None or not gone.any():
+        return
+    first = int(np.argmax(gone))
+    place = wave.place(int(lanes.indices()[first]))
+    reads = f"{place} reads from lane {int(source.lane[first])} of its warp"
+    line = instruction.line or None
+    returned = wave.thread[source.place[first]] < wave.threads
+    if mode not in ("idx", "bfly"):
+        if returned and line not in notes:
+            at = f" at line {line}" if line else ""
+            notes[line] = f"{reads}{at}, which has returned: the value is undefined"
+        return
+    missing = f"does not exist: the block has {wave.threads} threads"
+    advice = "Launch whole warps, or read only from lanes that the block has."
+    if returned:
+        missing = "has returned"
+        advice = "Let every lane come to the shuffle: guard what it reads and writes, not the lane."
+    raise KernelFault(
+        FaultKind.ABSENT_LANES,
+        f"{reads}, which {missing}",
+        line=line,
+        expected="A shuffle reads from lanes that execute it: any other has no value to give.",
+        advice=advice,
+        place=place,
+    )
+
+
+def note_absent_votes(
+    notes: dict[int | None, str], wave: Wave, instruction: Instruction, mask: Any, lanes: Lanes
+) -> None:
+    """A vote whose mask names lanes that have returned goes on without them."""
+    line = instruction.line or None
+    if lanes.index is None or line in notes or (wave.live == wave.threads).all():
+        return
+    returned = warp.as_masks((~wave.alive & (wave.thread < wave.threads)).reshape(-1, WARP))
+    missing = np.broadcast_to(mask, (lanes.count,)) & returned[lanes.index // WARP]
+    if not missing.any():
+        return
+    first = int(np.argmax(missing != 0))
+    count = int(missing[first]).bit_count()
+    have, they = ("lanes", "they have") if count > 1 else ("lane", "it has")
+    notes[line] = (
+        f"{count} {have} of the warp of {wave.place(int(lanes.index[first]))} had returned before "
+        f"the vote{f' at line {line}' if line else ''}: {they} none"
     )
 
 

@@ -1,39 +1,31 @@
 """Loads and stores of a wave: global buffers, shared memory, local memory.
 
-What the hardware would trap on is raised here, because NumPy could not go on either: an address
-outside its buffer, a misaligned one. What hardware lets slip is left to observers.
+Which elements lanes aim at, and whether they may, is `planning.py`'s business; what hardware lets
+slip is left to observers.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.observing.events import Access, MemoryEvent, Observer, Space, listeners
-from simulator.running.addresses import AddressCache, Addresses
+from simulator.observing.events import Access, MemoryEvent, Observer, listeners
 from simulator.running.buffers import (
-    LOCAL_WINDOW,
-    REGION_BITS,
-    SHARED_WINDOW,
     AddressMap,
-    Buffer,
     keep_freed_pages,
 )
 from simulator.running.lanes import Lanes
-from simulator.running.plans import Plan, place_of
-from simulator.running.stretches import Stretches
+from simulator.running.planning import Planner
+from simulator.running.plans import Plan, item
 from simulator.running.wave import Wave
 from simulator.running.weak_stores import WeakStores
-from simulator.running.wording import misaligned, out_of_bounds
 from simulator.running.writers import Writers
 
 Values = tuple[Any, ...]
 _ZERO = np.uint8(0)
-_PLANS = 256  # of one array of addresses: an unrolled loop has as many
 
 
-class Memory:
+class Memory(Planner):
     """All memory that the lanes of one wave can reach.
 
     changes  counts stores that may have changed a value: who waits in a loop looks at it
@@ -44,27 +36,13 @@ class Memory:
 
     def __init__(self, wave: Wave, addresses: AddressMap, observers: list[Observer]) -> None:
         keep_freed_pages()
-        self.wave = wave
-        self.map = addresses
-        self.cache = AddressCache()
+        super().__init__(wave, addresses)
         self.changes = 0
         self.watch = False
         self.weak: WeakStores | None = None
         self.writers: Writers | None = None
         self._hear = listeners(observers, "memory_accessed")
         self._storing = listeners(observers, "storing")
-        self._shared = Stretches(
-            Buffer("shared", wave.shared), wave.slot, wave.shared_stride, wave.shared_bytes
-        )
-        self._local = _local_memory(wave)
-        self._in_space: dict[tuple[Access, Space], Access] = {}
-
-    def reach_local(self, end: int) -> None:
-        """A call has local variables of its own: each lane's local memory has `end` bytes now."""
-        if end > self.wave.local_bytes:
-            self.wave.reach_local(end)
-            self._local = _local_memory(self.wave)
-            self.cache.clear()  # plans hold views of the old one
 
     def load(self, access: Access, base: Any, offset: int, lanes: Lanes, guard: Any) -> Values:
         """The elements of each lane's access: access.count arrays [count] or scalars.
@@ -127,6 +105,45 @@ class Memory:
         for view, value in zip(plan.views, values, strict=True):
             self._write(view, plan.index, value[-1] if one and value.ndim else value)
 
+    # ---- all elements of a lane as one item: what only moves them need not take them apart
+
+    def load_whole(self, access: Access, base: Any, offset: int, lanes: Lanes) -> NDArray[Any]:
+        """`load` of all lanes: [count] items of access.bytes."""
+        plan = self._plan(access, base, offset, lanes)
+        own: Values | None = None
+        if plan is None:
+            own = self._load_apart(access, base, offset, lanes)
+        elif self.weak is not None:
+            own = self.weak.load(plan.event)
+        if own is not None:
+            return _joined(own, access, lanes.count)
+        assert plan is not None
+        view, index = self.whole(plan)
+        if isinstance(index, slice):
+            return view[index].copy()
+        if isinstance(index, int):
+            return np.full(lanes.count, view[index])
+        items: NDArray[Any] = view.take(index, mode="wrap")
+        return items
+
+    def store_whole(
+        self, access: Access, base: Any, offset: int, items: NDArray[Any], lanes: Lanes
+    ) -> None:
+        """`store` of all lanes, what `load_whole` gave."""
+        plan = None
+        if not self.watch and self.weak is None and self.writers is None:
+            plan = self._plan(access, base, offset, lanes)
+        if plan is None:
+            self.store(access, base, offset, _taken_apart(items, access), lanes, None)
+            return
+        if self._storing:
+            values = _taken_apart(items, access)
+            for tell in self._storing:
+                tell(plan.event, values)
+        view, index = self.whole(plan)
+        self.changes += 1
+        view[index] = items[-1] if isinstance(index, int) else items
+
     def _write(self, view: NDArray[Any], index: Any, value: Any) -> None:
         if self.watch:
             before = np.array(view[index])
@@ -160,8 +177,6 @@ class Memory:
         before, self._hear = self._hear, hear
         return before
 
-    # ---- from addresses to elements
-
     def _plan(self, access: Access, base: Any, offset: int, lanes: Lanes) -> Plan | None:
         """What to do, checked and told; None if the lanes aim at several regions."""
         plan = self.planned(access, base, offset, lanes)
@@ -169,101 +184,6 @@ class Memory:
             for hear in self._hear:
                 hear(plan.event)
         return plan
-
-    def planned(self, access: Access, base: Any, offset: int, lanes: Lanes) -> Plan | None:
-        """The same, and nobody is told: a copy tells its accesses later."""
-        own = access.space is Space.SHARED or access.space is Space.LOCAL
-        found = self.cache.find(base, lanes, access.space if own else Space.GLOBAL)
-        key = (access, offset)
-        plan: Plan | None = found.plans.get(key)
-        if plan is None:
-            known = found.addresses
-            if (
-                not own
-                and (known.low + offset) >> REGION_BITS != (known.high + offset) >> REGION_BITS
-            ):
-                return None
-            if access.space is Space.GENERIC:
-                access, known = self._specific(access, known, offset)
-            plan = self._made(access, known, offset)
-            if len(found.plans) < _PLANS:
-                found.plans[key] = plan
-        return plan
-
-    def _made(self, access: Access, known: Addresses, offset: int) -> Plan:
-        """A plan for lanes that aim at one region: checked, not told yet."""
-        owned = self._owned(access.space)
-        if owned is None:
-            buffer, origin = self._buffer(access, known, offset)
-        else:
-            buffer, origin = owned.buffer, 0
-            if known.low + offset < 0 or known.high + offset + access.bytes > owned.limit:
-                raise out_of_bounds(self.wave, access, known, offset, None, owned.limit)
-        known.count_from(origin, owned)
-        self._check_alignment(access, known, offset, None if owned else (buffer, origin))
-        shift, index = place_of(access, known, offset, owned)
-        size = access.element.itemsize
-        views = tuple([buffer.view(access.element, shift + j * size) for j in range(access.count)])
-        return Plan(MemoryEvent(access, known, offset, known.lanes, buffer), views, index)
-
-    def apart(
-        self, access: Access, base: Any, offset: int, lanes: Lanes
-    ) -> list[NDArray[np.bool_]]:
-        """A mask [count] for each region that the lanes aim at; none if they all aim at one.
-
-        A region holds one buffer, or all of shared or of local memory.
-        """
-        if base.ndim == 0 or self._owned(access.space) is not None:
-            return []
-        known = self.cache.find(base, lanes, Space.GLOBAL).addresses
-        if (known.low + offset) >> REGION_BITS == (known.high + offset) >> REGION_BITS:
-            return []
-        region = (known.signed + offset) >> REGION_BITS
-        return [region == r for r in sorted(set(region.tolist()))]
-
-    def _owned(self, space: Space) -> Stretches | None:
-        """Memory in which each block or each thread has its own stretch."""
-        if space is Space.SHARED:
-            return self._shared
-        return self._local if space is Space.LOCAL else None
-
-    def _specific(self, access: Access, known: Addresses, offset: int) -> tuple[Access, Addresses]:
-        """The space that generic addresses lie in, and what is known of the addresses there."""
-        region = (known.low + offset) >> REGION_BITS
-        for window, space in ((LOCAL_WINDOW, Space.LOCAL), (SHARED_WINDOW, Space.SHARED)):
-            if region == window >> REGION_BITS:
-                inside = known.memo.get("inside")  # kept, so that it is found by its identity
-                if inside is None:
-                    inside = known.memo["inside"] = known.base - known.base.dtype.type(window)
-                known = self.cache.find(inside, known.lanes, space).addresses
-                return self._access_in(access, space), known
-        return self._access_in(access, Space.GLOBAL), known
-
-    def _access_in(self, access: Access, space: Space) -> Access:
-        found = self._in_space.get((access, space))
-        if found is None:
-            found = self._in_space[access, space] = replace(access, space=space)
-        return found
-
-    def _buffer(self, access: Access, known: Addresses, offset: int) -> tuple[Buffer, int]:
-        """The global buffer that is meant and its base, checked."""
-        found = self.map.find(known.low + offset)
-        if (
-            found is None
-            or known.low + offset < found[1] + found[0].origin
-            or known.high + offset + access.bytes > found[1] + found[0].bytes
-        ):
-            raise out_of_bounds(self.wave, access, known, offset, found, 0)
-        return found
-
-    def _check_alignment(
-        self, access: Access, known: Addresses, offset: int, found: tuple[Buffer, int] | None
-    ) -> None:
-        below = access.bytes - 1
-        if (known.bits | offset) & below:
-            wrong = ((known.base.reshape(-1).astype(np.int64) + offset) & below) != 0
-            if wrong.any():
-                raise misaligned(self.wave, access, known, offset, found, int(np.argmax(wrong)))
 
     def _load_apart(self, access: Access, base: Any, offset: int, lanes: Lanes) -> Values:
         full = tuple(np.zeros(lanes.count, access.element) for _ in range(access.count))
@@ -274,5 +194,12 @@ class Memory:
         return full
 
 
-def _local_memory(wave: Wave) -> Stretches:
-    return Stretches(Buffer("local", wave.local), wave.lane, wave.local_stride, wave.local_bytes)
+def _joined(values: Values, access: Access, count: int) -> NDArray[Any]:
+    """An array [count] or a scalar for each element -> [count] items."""
+    whole = np.stack([np.broadcast_to(value, (count,)) for value in values], axis=-1)
+    return whole.view(item(access)).reshape(-1)
+
+
+def _taken_apart(items: NDArray[Any], access: Access) -> Values:
+    """[count] items -> [count] of each element."""
+    return tuple(items.view(access.element).reshape(-1, access.count).T)

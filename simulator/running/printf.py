@@ -49,20 +49,21 @@ class Printer:
                 self.cut = True
                 return
             start = lane * run.wave.local_stride
-            piece = _format(
-                run, pattern, run.wave.local[start : start + run.wave.local_bytes], offset
-            )
+            memory = run.wave.local[start : start + run.wave.local_bytes]
+            piece = _format(run, pattern, memory, offset, lane)
             self._pieces.append(piece)
             self._length += len(piece)
 
 
-def _format(run: "Execution", pattern: str, memory: Any, offset: int) -> str:
+def _format(run: "Execution", pattern: str, memory: Any, offset: int, lane: int) -> str:
     """Arguments are packed at their natural alignment; a float has been promoted to double."""
 
     def argument(size: int) -> Any:
         nonlocal offset
         offset = -(-offset // size) * size
         raw = memory[offset : offset + size]
+        if run.undefined is not None:
+            run.undefined.printed(lane, offset, size)
         offset += size
         return raw
 

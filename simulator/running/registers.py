@@ -6,6 +6,7 @@ over many basic blocks (the threads of a block that is no multiple of 32, a long
 pays for that once.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,14 @@ from simulator.running.addresses import AddressCache
 from simulator.running.lanes import Lanes
 
 _Held = tuple[Lanes, Any, bool]
+SHADOW = " undefined"  # behind a register's name: which of its bits nobody has given a value
+UNDECIDED = " undecided"  # behind a branch's number: who has taken it on an undefined value
+# What a register holds that nobody has written: a NaN, or a number that no program means.
+_NANS: dict[np.dtype[Any], Any] = {
+    np.dtype(np.float16): np.uint16(0x7ECD),
+    np.dtype(np.float32): np.uint32(0x7FCDCDCD),
+    np.dtype(np.float64): np.uint64(0x7FFDCDCDCDCDCDCD),
+}
 
 
 class Registers:
@@ -36,7 +45,7 @@ class Registers:
         self._owned: set[str] = set()
 
     def read(self, name: str, lanes: Lanes, dtype: np.dtype[Any]) -> Any:
-        """The register's values [count], or a scalar. One that was never written reads zero."""
+        """The register's values [count], or a scalar; garbage of one that was never written."""
         if lanes.group or self._apart:
             compact = self._of_group(name, lanes)
         else:
@@ -47,7 +56,7 @@ class Registers:
             self._spread(name, lanes.group)
         value = self._full.get(name)
         if value is None:
-            return np.zeros((), dtype)[()]
+            return _unwritten(name, dtype)
         if lanes.index is None:
             self._owned.discard(name)  # the block may keep the array: write to a copy from now on
             return value
@@ -124,7 +133,7 @@ class Registers:
         full = self._full.get(name)
         if full is None or full.ndim == 0:
             array = np.empty(self._whole, values.dtype)
-            array[:] = 0 if full is None else full
+            array[:] = _unwritten(name, values.dtype) if full is None else full
             full = self._full[name] = array
         elif name not in self._owned:
             full = self._full[name] = full.copy()
@@ -132,3 +141,17 @@ class Registers:
             self._cache.forget(full)
         self._owned.add(name)
         full[lanes.index] = values
+
+
+def _unwritten(name: str, dtype: np.dtype[Any]) -> Any:
+    """What a register holds that nobody has written: a scalar."""
+    if dtype.kind == "b":
+        return np.bool_(not name.endswith(UNDECIDED))
+    return dtype.type(np.iinfo(dtype).max) if name.endswith(SHADOW) else _garbage(dtype)
+
+
+@cache
+def _garbage(dtype: np.dtype[Any]) -> Any:
+    if dtype in _NANS:
+        return _NANS[dtype].view(dtype)
+    return np.frombuffer(b"\xcd" * dtype.itemsize, dtype)[0]

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simulator.running.between_frames import part_of
 from simulator.running.execution import Execution
 from simulator.running.frames import Point
 from simulator.running.lanes import Lanes, merge
-from simulator.running.passing import part_of
 
 if TYPE_CHECKING:
     from simulator.running.machine import Machine
 
-_MEETINGS = {"meet", "shuffle", "vote", "match", "reduce"}  # methods of Execution
+# Methods of Execution.
+_MEETINGS = {"meet", "shuffle", "vote", "match", "reduce", "shuffle_shadow", "vote_shadow"}
 _APART = frozenset(("shfl", "vote", "match", "redux", "bar"))  # not mma: all execute the very same
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator.faults import FaultKind, KernelFault
+from simulator.faults import FaultKind, KernelFault, Place
 from simulator.observing.events import MemoryEvent
-from simulator.running.deadlocks import Deadlock, Held, Waiting, out_of_time
+from simulator.running.deadlocks import Deadlock, Held, Waiting
 from simulator.running.frames import Point
 from simulator.running.lanes import Lanes, merge
 from simulator.running.wave import Wave
@@ -102,7 +102,24 @@ def too_long(machine: "Machine", point: Point, lanes: Lanes) -> KernelFault:
     header, turns = (point, None) if turning is None else turning
     place = machine.wave.place(int(lanes.indices()[0]))
     line = machine.loops.line(header[-1])
-    return out_of_time(place, line, machine.seconds, turns, len(point) // 2)
+    return _out_of_time(place, line, machine.seconds, turns, len(point) // 2)
+
+
+def _out_of_time(
+    place: Place, line: int | None, seconds: float, turns: int | None, depth: int
+) -> KernelFault:
+    """A wave runs longer than it may. turns: of the loop that a lane is in; depth: of its calls."""
+    turned = "" if turns is None else f"its loop has turned {turns:,} times"
+    deep = f"{depth:,} call{'s' * (depth > 1)} deep" if depth else ""
+    what = ", ".join(filter(None, (turned, deep))) or "in no loop"
+    return KernelFault(
+        FaultKind.ENDLESS_LOOP,
+        f"{place} still runs after {seconds:.0f} s; {what}",
+        line=line,
+        expected="The kernel ends.",
+        advice="Check the loop's bound and step, or give the simulator a smaller problem.",
+        place=place,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,8 @@ class MatrixAccess:
             packed = np.ascontiguousarray(bytes_).view(np.uint32)
             return tuple(np.ascontiguousarray(packed.T))
         tiles, across = len(self.transfer.pieces[0].registers), way is Way.CROSSED_ROWS
-        return tuple(word for words in loaded for word in _from_rows(words, tiles, across))
+        rows = (np.stack(words, axis=-1) for words in loaded)
+        return tuple(word for each in rows for word in _from_rows(each, tiles, across))
 
 
 class TileAccess:
@@ -199,16 +200,14 @@ class TileAccess:
             each = np.broadcast_to(base, (lanes.count,)).reshape(-1, WARP)[:, :named]
             where = np.ascontiguousarray(each).reshape(-1)
         naming = _first_of_each_warp(lanes, named)
-        words = run.memory.load(self.access, where, offset, naming, None)
-        return _from_rows(words, self.tiles, self.across)
+        rows = run.memory.load_whole(self.access, where, offset, naming)
+        return _from_rows(rows, self.tiles, self.across)
 
 
-def _from_rows(words: Registers, tiles: int, across: bool) -> Registers:
-    """What four words of each row give the lanes: a register for each tile of eight rows.
-
-    words  4 of [warps * tiles * 8 rows]
-    """
-    lanes = np.stack(words, axis=-1).reshape(-1, tiles, WARP)  # a lane has a quarter of a row
+def _from_rows(rows: Array, tiles: int, across: bool) -> Registers:
+    """What rows of 16 bytes, [warps * tiles * 8], give the lanes: a register for each tile of
+    eight rows. A lane gets a quarter of a row."""
+    lanes = rows.view(np.uint32).reshape(-1, tiles, WARP)
     registers = tuple(np.ascontiguousarray(lanes[:, tile]).reshape(-1) for tile in range(tiles))
     return tuple(transposed(word) for word in registers) if across else registers
 

@@ -83,7 +83,11 @@ class WarpProduct:
         if some.place is not None:
             a, b, c = ([some.part(word) for word in words] for words in (a, b, c))
         meet(run, self.instruction, some.lanes)
-        made = self.product(a, b, c, some.lanes.count)
+        product, count = self.product, some.lanes.count
+        kept = run.memory.cache.matrices
+        left = kept.get(product.a, count, a, lambda: product.left(a, count))
+        right = kept.get(product.b, count, b, lambda: product.right(b, count))
+        made = product.of(left, right, c, count)
         return made if some.place is None else tuple(some.spread(word) for word in made)
 
 

@@ -6,6 +6,7 @@ every lane that will take part is present. Formulas: PTX ISA, "shfl.sync", "vote
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -57,25 +58,38 @@ class Sources:
 
     lane   [count] 0 .. 31
     place  [count] the lane's index in the wave
+    among  [count] its place in the set, if that holds whole warps; else None
     valid  [count]
+    gone   [count] whether the lane that is read is not here; None: all are
     """
 
     lane: Values
     place: NDArray[np.intp]
+    among: NDArray[np.intp] | None
     valid: NDArray[np.bool_]
+    gone: NDArray[np.bool_] | None
 
 
 def sources(mode: str, b: Any, c: Any, lanes: Lanes) -> Sources:
     """Programs shuffle by the same few distances again and again: those are kept with the lanes."""
     if b.ndim or c.ndim:
         return _sources(mode, b, c, lanes)
+    if lanes.index is None:
+        return _of_all(mode, int(b), int(c), lanes.whole)
+    kept: dict[tuple[str, int, int], Sources] = lanes.memo.setdefault("sources", {})
     key = (mode, int(b), int(c))
-    found: Sources | None = lanes.memo.get(key)
+    found = kept.get(key)
     if found is None:
-        if len(lanes.memo) > _KEPT:
-            lanes.memo.clear()
-        found = lanes.memo[key] = _sources(mode, b, c, lanes)
+        if len(kept) == _KEPT:
+            kept.clear()
+        found = kept[key] = _sources(mode, b, c, lanes)
     return found
+
+
+@lru_cache(maxsize=_KEPT)
+def _of_all(mode: str, b: int, c: int, whole: int) -> Sources:
+    """Of all lanes of a wave: those of the next launch shuffle likewise."""
+    return _sources(mode, np.uint32(b), np.uint32(c), Lanes(None, whole))
 
 
 def _sources(mode: str, b: Any, c: Any, lanes: Lanes) -> Sources:
@@ -93,19 +107,38 @@ def _sources(mode: str, b: Any, c: Any, lanes: Lanes) -> Sources:
         source = {"down": lane + b, "bfly": lane ^ b, "idx": first | (b & ~segment)}[mode]
         valid = source <= last
     source = np.where(valid, source, lane)
-    return Sources(source.astype(np.uint8), (everyone & ~31) + source, valid)
+    place = (everyone & ~31) + source
+    among, gone = None, None
+    if lanes.index is None:
+        among = place
+    elif lanes.complete(WARP):  # neighbours of a warp are neighbours in the set
+        among = (np.arange(lanes.count) & ~31) + source
+    else:
+        here = np.zeros(lanes.whole, bool)
+        here[lanes.index] = True
+        gone = ~here[place]
+        if not gone.any():
+            gone = None
+    return Sources(source.astype(np.uint8), place, among, valid, gone)
 
 
-def shuffle(value: Any, source: Sources, unnamed: Values | None, lanes: Lanes) -> Values:
-    """The value of the lane that each lane reads; poison from one it has not named, or gone."""
+def shuffle(
+    value: Any,
+    source: Sources,
+    unnamed: Values | None,
+    lanes: Lanes,
+    absent: np.uint32 = POISON_WORD,
+) -> Values:
+    """The value of the lane that each lane reads; `absent` from one it has not named, or gone."""
     if value.ndim == 0:
         value = np.full(lanes.count, value)
-    if lanes.index is not None:
-        full = np.full(lanes.whole, POISON_WORD, value.dtype)
+    place = source.among
+    if place is None:
+        full = np.full(lanes.whole, absent, value.dtype)
         full[lanes.index] = value
-        value = full
-    taken: Values = value.take(source.place, mode="wrap")
-    return taken if unnamed is None else np.where(unnamed, value.dtype.type(POISON_WORD), taken)
+        value, place = full, source.place
+    taken: Values = value.take(place, mode="wrap")
+    return taken if unnamed is None else np.where(unnamed, value.dtype.type(absent), taken)
 
 
 def vote(mode: str, predicate: Any, mask: Any, lanes: Lanes) -> Any:

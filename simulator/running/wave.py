@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from simulator.faults import Coordinate, Place
 from simulator.running.lanes import WARP, Lanes
+from simulator.vocabulary import CUDA, Vocabulary
 
 SMS = 132  # multiprocessors of the virtual device, as on an H100 or H200
 POISON = 0xFF  # each byte that nobody has written: NaN in a float, -1 in an int
@@ -22,6 +23,7 @@ class Wave:
     slot    [lanes] place of the lane's block in `blocks`
     thread  [lanes] linear id of the thread in its block; padding lies at or past the block's end
     later   linear ids of the blocks that start only when all of this wave have ended
+    words   the language in which faults are told
     """
 
     def __init__(
@@ -33,8 +35,10 @@ class Wave:
         local_bytes: int,
         dynamic_bytes: int = 0,
         later: NDArray[np.int64] | None = None,
+        words: Vocabulary = CUDA,
     ) -> None:
         self.grid, self.block, self.blocks = grid, block, blocks
+        self.words = words
         self.threads = block[0] * block[1] * block[2]  # in a block
         self.padded = -(-self.threads // WARP) * WARP
         self.size = len(blocks) * self.padded  # lanes
@@ -49,6 +53,7 @@ class Wave:
             self.alive = self.thread < self.threads
             self.start = Lanes(np.flatnonzero(self.alive), self.size)
         self.live = np.full(len(blocks), self.threads)  # [blocks] threads that have not returned
+        self.left: list[tuple[Lanes, int]] = []  # who took an early way out, at which line
         self.later = blocks[:0] if later is None else later
         self.shared_bytes, self.dynamic_bytes = shared_bytes, dynamic_bytes
         self.shared_stride = max(16, -(-shared_bytes // 128) * 128)
@@ -57,6 +62,7 @@ class Wave:
         self.local = np.full(self.size * local_bytes, POISON, np.uint8)
         self._special: dict[str, Any] = {}
         self._live_in_warp: NDArray[np.int64] | None = None
+        self._returned: NDArray[np.uint32] | None = None
 
     def reach_local(self, end: int) -> None:
         """Let each lane's local memory have `end` bytes, a multiple of 16, for calls."""
@@ -81,10 +87,33 @@ class Wave:
     def place(self, lane: int) -> Place:
         """Which thread of which block a lane is."""
         thread = unravel(int(self.thread[lane]), self.block)
-        return Place(self.block_at(int(self.slot[lane])), thread)
+        return Place(self.block_at(int(self.slot[lane])), thread, self.words)
+
+    def place_of(self, block: int, thread: int) -> Place:
+        """The same from the linear ids of a block of the grid and of a thread in it."""
+        return Place(unravel(block, self.grid), unravel(thread, self.block), self.words)
 
     def block_at(self, slot: int) -> Coordinate:
         return unravel(int(self.blocks[slot]), self.grid)
+
+    def slots_of(self, lanes: Lanes) -> NDArray[np.int64]:
+        """[count] the place in `blocks` of each lane's block; the same array for the same set."""
+        if lanes.index is None:
+            return self.slot
+        found: NDArray[np.int64] | None = lanes.memo.get("slots")
+        if found is None:
+            found = lanes.memo["slots"] = self.slot.take(lanes.index)
+        return found
+
+    def slots_with(self, lanes: Lanes) -> NDArray[np.int64]:
+        """The places in `blocks` of those blocks that have any of these lanes, rising."""
+        found: NDArray[np.int64] | None = lanes.memo.get("slots with")
+        if found is None:
+            slots = self.slots_of(lanes)
+            new = slots[1:] != slots[:-1]
+            found = np.concatenate([slots[:1], slots[1:][new]])  # lanes rise, and so do blocks
+            lanes.memo["slots with"] = found
+        return found
 
     def live_in_warp(self) -> NDArray[np.int64]:
         """[warps] threads of each warp that have not returned."""
@@ -92,9 +121,17 @@ class Wave:
             self._live_in_warp = self.alive.reshape(-1, WARP).sum(axis=1)
         return self._live_in_warp
 
+    def returned(self) -> NDArray[np.uint32] | None:
+        """[warps] the lanes that have returned, or never were, one bit each; None: no lane has."""
+        if self._returned is None:
+            gone = np.packbits(~self.alive.reshape(-1, WARP), axis=1, bitorder="little")
+            self._returned = gone.view(np.uint32).reshape(-1)
+            self._any_returned = bool(self._returned.any())
+        return self._returned if self._any_returned else None
+
     def leave(self, lanes: Lanes) -> None:
         """These lanes have returned."""
-        self._live_in_warp = None
+        self._live_in_warp = self._returned = None
         if lanes.index is None:
             self.alive[:] = False
             self.live[:] = 0

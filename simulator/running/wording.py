@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 
-from simulator.faults import FaultKind, KernelFault, Place
+from simulator.faults import FaultKind, KernelFault
 from simulator.observing.events import Access, Kind, Space
 from simulator.running.addresses import Addresses
 from simulator.running.buffers import Buffer
 from simulator.running.wave import Wave
+from simulator.vocabulary import Outside
 
 _VERB = {Kind.LOAD: "reads", Kind.STORE: "writes", Kind.ATOMIC: "updates"}
 
@@ -20,11 +21,13 @@ def out_of_bounds(
     offset: int,
     found: tuple[Buffer, int] | None,
     limit: int,
+    around: bool = False,
 ) -> KernelFault:
     """The fault of the first lane whose access leaves its buffer.
 
-    found  the buffer that the lowest address aims at and its base, in global memory
-    limit  bytes of the block's shared or the thread's local memory
+    found   the buffer that the lowest address aims at and its base, in global memory
+    limit   bytes of the block's shared or the thread's local memory
+    around  an aligned word is looked at for one element in it: outside if no byte of it is inside
     """
     addresses = known.signed.reshape(-1).astype(np.int64) + offset
     verb = _VERB[access.kind]
@@ -35,29 +38,42 @@ def out_of_bounds(
         where = f"byte {addresses[first]} of its {owner} memory, which has {limit} bytes"
         advice = "Compare the index with the array's size, and the launch's shared bytes with both."
     elif found is None:
-        first = int(np.argmin(addresses))  # it was looked for, and found nowhere
+        first, bad = int(np.argmin(addresses)), addresses < 0  # looked for, and found nowhere
         null = 0 <= addresses[first] < 1 << 20
         where = "through a null pointer" if null else "at an address that belongs to no tensor"
         advice = "Check which pointer this is, and that the launch passes it in that place."
     else:
         buffer, base = found
-        begin, end = base + buffer.origin, base + buffer.bytes
-        bad = (addresses < begin) | (addresses + access.bytes > end)
+        begin, end = base + buffer.origin, base + buffer.bytes - buffer.padding
+        slack = access.bytes - 1 if around else 0
+        bad = (addresses + slack < begin) | (addresses + access.bytes > end + slack)
         first = int(np.argmax(bad))
         size = (buffer.element or access.element).itemsize
         index = (int(addresses[first]) - begin) // size
-        count = (buffer.bytes - buffer.origin) // size
+        count = (end - begin) // size
         plural = "" if count == 1 else "s"
         more = access.bytes // size - 1  # elements beyond the first
+        if 0 <= index < count and not wave.words.wide_accesses:
+            index, more = count, 0  # nobody asked for several: the first that is outside counts
         after = f" and the {more} after it" if more > 0 and 0 <= index < count else ""
         where = f"{buffer.name}[{index}]{after}; {buffer.name} has {count} element{plural}"
         if 0 <= index < count:
             advice = f"The first of the {more + 1} lies inside, the last does not: guard the last."
         else:
-            advice = _advice(index, count, int(bad.sum()), wave, wave.place(_lane(known, first)))
+            place = wave.place(_lane(known, first))
+            outside = Outside(
+                index,
+                count,
+                len(np.unique(addresses[bad])),
+                spare=math.prod(wave.grid) * math.prod(wave.block) > count,
+                last=place.block == tuple(blocks - 1 for blocks in wave.grid),
+                own=index == place.block[0] * wave.block[0] + place.thread[0],
+            )
+            advice = wave.words.outside(outside)
     place = wave.place(_lane(known, first))
     how_many = int(bad.sum()) if found or access.space in (Space.SHARED, Space.LOCAL) else 1
-    others = f" ({how_many - 1} more threads of this instruction do so too)" if how_many > 1 else ""
+    places = len(np.unique(addresses[bad])) if how_many > 1 else 1
+    others = wave.words.more(how_many - 1, places - 1)
     return KernelFault(
         FaultKind.OUT_OF_BOUNDS,
         f"{place} {verb} {where}{others}",
@@ -70,26 +86,6 @@ def out_of_bounds(
 
 def _lane(known: Addresses, position: int) -> int:
     return int(known.lanes.indices()[position])
-
-
-def _advice(index: int, count: int, lanes: int, wave: Wave, place: Place) -> str:
-    """What to try: a missing guard only where the launch has threads to spare."""
-    if index < 0:
-        return (
-            "The index is negative. Near -2^31 an int has overflowed: compute it in long long. "
-            "Otherwise look at what is subtracted."
-        )
-    if math.prod(wave.grid) * math.prod(wave.block) <= count:
-        return (
-            "There are no more threads than elements. If each takes one, work the index out by "
-            "hand for thread 0 of block 1; if each takes several, guard every one of them."
-        )
-    if index == count and lanes == 1:
-        return "One past the end: is the guard i <= n where i < n is meant?"
-    last = tuple(blocks - 1 for blocks in wave.grid)
-    if place.block == last:
-        return "The last block reaches past the end: guard the access with if (i < n)."
-    return "This is not the last block: look at how the index is made before you look at the guard."
 
 
 def misaligned(
@@ -116,6 +112,6 @@ def misaligned(
         f"{place} {_VERB[access.kind]} {access.bytes} bytes at byte {byte} of {name}{begins}",
         line=access.instruction.line,
         expected=f"An access of {access.bytes} bytes starts at a multiple of {access.bytes} bytes.",
-        advice="Check the pointer that was cast to the wider type, and the view it came from.",
+        advice=wave.words.misaligned,
         place=place,
     )

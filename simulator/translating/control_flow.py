@@ -147,7 +147,8 @@ def _cut(entry: Entry, function: Function) -> list[BasicBlock]:
     instructions = function.instructions
     base = instructions[0].index
     calls = {k for k, i in enumerate(instructions) if is_call(entry, function, i)}
-    starts = {0, *function.labels.values(), *(k + 1 for k in calls)}
+    targets = {function.labels[i.operands[0]] for i in instructions if i.parts[0] == "bra"}
+    starts = {0, *targets, *(k + 1 for k in calls)}  # other labels are a debugger's
     for k, instruction in enumerate(instructions):
         if instruction.parts[0] in _ENDS:
             starts.add(k + 1)

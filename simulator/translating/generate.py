@@ -6,16 +6,13 @@ The function of a basic block looks like this (`lanes` are the lanes that run it
         rd6 = registers.read("%rd6", lanes, dtype)
         f1, = run.memory.load(K0, rd6, 4, lanes, None)
         f3 = K1(f1, f2); f1 = None                      # freed after the last use
-        registers.write("%f3", f3, lanes)
         return ~p1                                      # which lanes branch
 
-Registers are untyped bits in PTX. Each is held as the NumPy type that most of its instructions
-want, and viewed as another one where an instruction asks for that.
+A register is held as the NumPy type that most of its instructions want, and viewed as others.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,39 +23,47 @@ from simulator.instructions.rows import Operation, UnknownInstruction
 from simulator.reading.operands import CARRY, destinations, read_and_written, writes_register
 from simulator.reading.ptx import Entry, Function, Instruction
 from simulator.running.wave import SPECIAL_REGISTERS, special_type
+from simulator.translating.call_statements import left_by_call, left_by_return
 from simulator.translating.control_flow import BasicBlock, End, meets_block
+from simulator.translating.definedness import Followed
+from simulator.translating.generated import Generated
 from simulator.translating.literals import literal, place_in_variable
-from simulator.translating.passing import left_by_call, left_by_return
+from simulator.translating.shadows import ShadowWriter
 from simulator.translating.statements import STATEMENTS, pick_side
 from simulator.types import DTYPES
 
 _IDENTIFIER = re.compile(r"\W")
-BlockFunction = Callable[..., Any]
 
 
 class Generator:
     """Writes the Python functions of one entry, or of one function that it calls."""
 
     def __init__(
-        self, entry: Entry, perturb: bool = False, function: Function | None = None
+        self,
+        entry: Entry,
+        perturb: bool = False,
+        function: Function | None = None,
+        followed: Followed | None = None,
     ) -> None:
         self.entry = entry
         self.function = function or entry
         self.is_entry = self.function is entry
         self.perturb = perturb  # move approximate results within their documented error
-        self.constants: dict[str, Any] = {"pick_side": pick_side, "np": np}
+        self.constants: dict[str, Any] = {"pick_side": pick_side}
         self._numbers: dict[Any, str] = {}
+        self._operations: dict[str, tuple[str, int]] = {}  # of the constants, those of opcodes
         code = self.function.instructions
         self._read = set().union(*(read_and_written(self.function, i)[0] for i in code))
         self.parameters = {p.name for p in entry.parameters} if self.is_entry else set()
         self.held_as = self._representations()
+        self.shadows = ShadowWriter(self, followed)
 
-    def functions(self, blocks: list[BasicBlock]) -> list[BlockFunction]:
-        """The compiled function of each basic block, in their order."""
+    def generated(self, blocks: list[BasicBlock]) -> Generated:
+        """The code of the functions of all basic blocks."""
         source = "\n\n".join(self.block(n, block) for n, block in enumerate(blocks))
-        scope = dict(self.constants)
-        exec(compile(source, f"<{self.function.name}>", "exec"), scope)
-        return [scope[f"block_{n}"] for n in range(len(blocks))]
+        code = compile(source, f"<{self.function.name}>", "exec")
+        named = {n: v for n, v in self.constants.items() if n not in self._operations}
+        return Generated(code, named, self._operations)
 
     # ---- operands
 
@@ -156,8 +161,11 @@ class Generator:
             lines.append(
                 f"    {self.variable(register)} = registers.read({register!r}, lanes, {dtype})"
             )
+        lines += self.shadows.entered(block.function + number, block.read)
         leaves = "None"
         for instruction in instructions:
+            before, behind = self.shadows.around(instruction, block.function + number)
+            lines += before
             if instruction.parts[0] in ("bra", "ret", "exit"):
                 leaves = self.guard_of(instruction) or "None"
                 if block.leaves is End.RETURN:
@@ -171,7 +179,7 @@ class Generator:
                     raise UnknownInstruction(f"{instruction.opcode} behind a guard")
                 if meets_block(instruction) and _by_machine(instruction.parts):
                     continue  # the machine's business
-                lines += [f"    {line}" for line in self.statement(instruction)]
+                lines += [f"    {line}" for line in self.statement(instruction)] + behind
             except UnknownInstruction as unknown:
                 lines.append(f"    {self._refuse(unknown, instruction)}")
             except ValueError:  # an operand that says nothing to us
@@ -184,6 +192,8 @@ class Generator:
         for register in sorted((block.written & block.live_out) - returned):
             lines.append(f"    registers.write({register!r}, {self.variable(register)}, lanes)")
         dead = tuple(sorted(block.live_in - block.live_out))
+        lines += self.shadows.written(block)
+        dead += self.shadows.names(dead)
         if dead:
             lines.append(f"    registers.drop({dead!r}, lanes)")
         lines.append(f"    return {leaves}")
@@ -213,7 +223,10 @@ class Generator:
         arguments = [self.value(o, t) for o, t in zip(sources, what.operands, strict=True)]
         if what.carry_in:
             arguments.append(self.variable(CARRY))
-        call = f"{self.constant(compute)}({', '.join(arguments)})"
+        name = self.constant(compute)
+        if compute is what.compute:
+            self._operations[name] = (instruction.opcode, len(targets))
+        call = f"{name}({', '.join(arguments)})"
         results = list(zip(targets, (DTYPES[r] for r in what.results), strict=False))
         if what.carry_out:
             results.append((CARRY, np.dtype(bool)))

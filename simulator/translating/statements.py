@@ -15,8 +15,8 @@ from simulator.reading.body import UNREACHABLE
 from simulator.reading.operands import address, destinations, elements
 from simulator.reading.ptx import Instruction
 from simulator.translating.asynchronous_copies import asynchronous_copy, memory_barrier
+from simulator.translating.call_statements import load_passed, own_call, store_passed
 from simulator.translating.generic_addresses import convert_address, create_policy, is_space
-from simulator.translating.passing import load_passed, own_call, store_passed
 from simulator.translating.places import base_and_offset
 from simulator.translating.tensor import load_tiles, multiply, transpose_tile, wmma
 from simulator.types import DTYPES, HALVES
@@ -43,7 +43,7 @@ def pick_side(mask: Any, yes: Any, no: Any) -> Any:
     return select(yes, no, mask)
 
 
-def _access(
+def access_of(
     instruction: Instruction, kind: Kind, count: int, reads: bool, wanted: bool = True
 ) -> Access:
     parts = instruction.parts
@@ -85,7 +85,7 @@ def load(generator: "Generator", instruction: Instruction) -> list[str]:
             lines.append(generator.assign(register, value, dtype, guard))
         return lines
     targets = elements(target)
-    access = _access(instruction, Kind.LOAD, len(targets), reads=True)
+    access = access_of(instruction, Kind.LOAD, len(targets), reads=True)
     base, offset = base_and_offset(generator, source, access.space)
     call = f"run.memory.load({generator.constant(access)}, {base}, {offset}, lanes, {guard})"
     lines = [f"t = {call}"]
@@ -101,7 +101,7 @@ def store(generator: "Generator", instruction: Instruction) -> list[str]:
     if instruction.parts[1] == "param":
         return store_passed(generator, instruction)
     sources = elements(source)
-    access = _access(instruction, Kind.STORE, len(sources), reads=False)
+    access = access_of(instruction, Kind.STORE, len(sources), reads=False)
     base, offset = base_and_offset(generator, target, access.space)
     values = ", ".join(generator.value(s, type_) for s in sources)
     guard = generator.guard_of(instruction)
@@ -123,7 +123,7 @@ def atomic(generator: "Generator", instruction: Instruction) -> list[str]:
         sources.pop()
     wanted = target != "_" and generator.is_read(target)
     # An exchange whose old value nobody wants is a store.
-    access = _access(instruction, Kind.ATOMIC, 1, wanted or name != "exch", wanted)
+    access = access_of(instruction, Kind.ATOMIC, 1, wanted or name != "exch", wanted)
     base, offset = base_and_offset(generator, pointer, access.space)
     values = ", ".join(generator.value(s, parts[-1]) for s in sources)
     guard = generator.guard_of(instruction)
@@ -246,7 +246,7 @@ def nothing(generator: "Generator", instruction: Instruction) -> list[str]:
 
 def trap(generator: "Generator", instruction: Instruction) -> list[str]:
     guard, asked = generator.guard_of(instruction), instruction.opcode != UNREACHABLE
-    return [f"run.trap(lanes, {instruction.line}, {guard}, {asked})"]
+    return [f"run.trap(lanes, {generator.constant(instruction.line)}, {guard}, {asked})"]
 
 
 STATEMENTS: dict[str, Callable[["Generator", Instruction], list[str]]] = {

@@ -40,11 +40,10 @@ def multiply(generator: "Generator", instruction: Instruction) -> list[str]:
     if [len(vector) for vector in vectors] != sizes:
         raise UnknownInstruction(f"{instruction.opcode} with {sum(map(len, vectors))} registers")
     guard = generator.guard_of(instruction)
-    types = (opcode.a, opcode.b, opcode.c)
-    sources = ", ".join(
-        _tuple(generator, vector, _register_type(type_))
-        for vector, type_ in zip(vectors[1:], types, strict=True)
-    )
+    # Factors as they are held, whatever their type: they are found again by their identity.
+    factors = [f"({', '.join(map(generator.variable, vector))},)" for vector in vectors[1:3]]
+    added = _tuple(generator, vectors[3], _register_type(opcode.c))
+    sources = ", ".join((*factors, added))
     name = generator.constant(WarpProduct(instruction, made))
     lines = [f"t = {name}.multiply(run, {sources}, lanes, {guard})"]
     dtype = DTYPES[_register_type(opcode.d)]
@@ -63,15 +62,23 @@ def load_tiles(generator: "Generator", instruction: Instruction) -> list[str]:
     targets = elements(instruction.operands[0])
     if len(targets) != _TILES[number]:
         raise UnknownInstruction(f"{instruction.opcode} with {len(targets)} registers")
-    space = Space.SHARED if _SHARED & set(parts) else Space.GENERIC
-    access = Access(instruction, space, Kind.LOAD, _WORD, 4, strong=False, reads=True)
-    name = generator.constant(TileAccess(len(targets), "trans" in parts, access))
-    base, offset = base_and_offset(generator, instruction.operands[1], space)
+    name, place = tile_access(generator, instruction)
     guard = generator.guard_of(instruction)
-    lines = [f"t = {name}.load(run, {base}, {offset}, lanes, {guard})"]
+    lines = [f"t = {name}.load(run, {place}, lanes, {guard})"]
     for k, register in enumerate(targets):
         lines.append(generator.assign(register, f"t[{k}]", _WORD, guard))
     return lines
+
+
+def tile_access(generator: "Generator", instruction: Instruction) -> tuple[str, str]:
+    """(a name for the access of an ldmatrix, what the code passes to it: base and offset)."""
+    parts = set(instruction.parts)
+    space = Space.SHARED if _SHARED & parts else Space.GENERIC
+    access = Access(instruction, space, Kind.LOAD, _WORD, 4, strong=False, reads=True)
+    tiles = len(elements(instruction.operands[0]))
+    name = generator.constant(TileAccess(tiles, "trans" in parts, access))
+    base, offset = base_and_offset(generator, instruction.operands[1], space)
+    return name, f"{base}, {offset}"
 
 
 def transpose_tile(generator: "Generator", instruction: Instruction) -> list[str]:
@@ -87,7 +94,7 @@ def transpose_tile(generator: "Generator", instruction: Instruction) -> list[str
 
 def _load_matrix(generator: "Generator", instruction: Instruction) -> list[str]:
     target, source, *stride = instruction.operands
-    access, place = _matrix_access(generator, instruction, source, stride)
+    access, place = matrix_access(generator, instruction, source, stride)
     guard = generator.guard_of(instruction)
     registers = elements(target)
     fragment = access.opcode.fragment
@@ -104,7 +111,7 @@ def _load_matrix(generator: "Generator", instruction: Instruction) -> list[str]:
 
 def _store_matrix(generator: "Generator", instruction: Instruction) -> list[str]:
     target, source, *stride = instruction.operands
-    access, place = _matrix_access(generator, instruction, target, stride)
+    access, place = matrix_access(generator, instruction, target, stride)
     registers = elements(source)
     if len(registers) != access.opcode.fragment.registers:
         raise UnknownInstruction(f"{instruction.opcode} with {len(registers)} registers")
@@ -113,7 +120,7 @@ def _store_matrix(generator: "Generator", instruction: Instruction) -> list[str]
     return [f"{name}.store(run, {place}, {values}, lanes, {guard})"]
 
 
-def _matrix_access(
+def matrix_access(
     generator: "Generator", instruction: Instruction, place: str, stride: list[str]
 ) -> tuple[MatrixAccess, str]:
     """(the access, what the code passes to it: base, offset and stride)."""

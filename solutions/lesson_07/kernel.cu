@@ -30,8 +30,7 @@ void block_sum_interleaved(const float* x, float* sums, int n)
 //
 //   x       float[n]           read; past the end there is nothing to add
 //   sums    float[gridDim.x]   written
-//   n       1 .. 2^31 - 1024
-//   grid    ceil(n / blockDim.x)      block a power of two      shared blockDim.x floats
+//   n       1 .. 2^31 - 1024      grid, block, shared as above
 extern "C" __global__
 void block_sum_smem(const float* x, float* sums, int n)
 {
@@ -86,8 +85,7 @@ void block_sum_shfl(const float* x, float* sums, int n)
 //
 //   x       float[n]   read
 //   out     float[1]   added to
-//   n       0 .. 2^40
-//   grid    any
+//   n       0 .. 2^40      grid any
 extern "C" __global__
 void sum_atomic(const float* x, float* out, long long n)
 {
@@ -103,14 +101,13 @@ void sum_atomic(const float* x, float* out, long long n)
 
 // Task 4. One sum for each block, no atomics: who adds what is fixed by n and the grid.
 //
-//   x       float[n]           read; n 0 .. 2^40
-//   sums    float[gridDim.x]   written; which part of x belongs to which block is yours to choose
-//   grid    any
+//   x       float[n]           read, neighbouring floats by neighbouring lanes; n 0 .. 2^40
+//   sums    float[gridDim.x]   written; grid any; which part of x a block takes is yours to choose
 extern "C" __global__
 void partial_sums(const float* __restrict__ x, float* sums, long long n)
 {
-    // TASK 4: as before without the atomic. For speed load float4, several before the first add;
-    // a float4 begins at a multiple of 16 bytes, so some floats at either end are left over.
+    // TASK 4: as task 3 without the atomic: six lines pass every test. The rest is for speed: load float4,
+    // several before the first add; one begins at a multiple of 16 bytes, so floats at either end are left.
     long long stride = (long long)gridDim.x * blockDim.x;
     long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     long long head = (16 - (long long)x % 16) / 4 % 4;        // floats before the first float4
@@ -137,11 +134,11 @@ void partial_sums(const float* __restrict__ x, float* sums, long long n)
 
 #define HELD 16  // floats of a row that a thread of softmax_row keeps in registers
 
-// Task 5. The largest v of all threads of the block, in each of them; NaN is passed over.
+// Task 5. The largest v of all threads of the block, in each of them; as fmaxf, it may pass over NaN.
 __device__ float block_max(float v)
 {
     __shared__ float of_warp[32];
-    // TASK 5: block_sum, with fmaxf for + and another neutral value
+    // TASK 5: block_sum, with fmaxf for +. Adding 0 changes no sum: what changes no maximum?
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     for (int away = 16; away > 0; away /= 2) v = fmaxf(v, __shfl_xor_sync(EVERY_LANE, v, away));
     if (lane == 0) of_warp[warp] = v;
@@ -152,12 +149,29 @@ __device__ float block_max(float v)
     return v;
 }
 
+// Supplied, for tasks 2 and 5. What each thread holds once it has called block_sum, or block_max.
+//
+//   x      float[n]                        read
+//   held   float[gridDim.x * blockDim.x]   written
+extern "C" __global__
+void block_sum_held(const float* x, float* held, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    held[i] = block_sum(i < n ? x[i] : 0.0f);
+}
+
+extern "C" __global__
+void block_max_held(const float* x, float* held, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    held[i] = block_max(i < n ? x[i] : -INFINITY);
+}
+
 // Task 5. Each row of y is the softmax of that row of x: exp(x - largest) / their sum.
 //
 //   x        float[rows, columns]   each element read once
-//   y        float[rows, columns]   written
-//   columns  1 .. 8192
-//   grid     rows
+//   y        float[rows, columns]   written; as torch.softmax where a row holds NaN or infinity
+//   columns  1 .. 8192      grid rows
 extern "C" __global__
 void softmax_row(const float* __restrict__ x, float* y, int columns)
 {
@@ -185,7 +199,7 @@ void softmax_row(const float* __restrict__ x, float* y, int columns)
 }
 
 // Task 7 (stretch). Whether value a at index i goes before value b at index j: NaN is larger than all
-// numbers, and of equals, two NaN too, the first wins.
+// numbers; of equals, two NaN too, the first wins.
 __device__ bool beats(float a, int i, float b, int j)
 {
     bool wins = false;
@@ -203,8 +217,7 @@ __device__ bool beats(float a, int i, float b, int j)
 //   x        float[rows, columns]   read
 //   most     float[rows]            written
 //   where    int[rows]              written
-//   columns  1 ..
-//   grid     rows
+//   columns  1 ..      grid rows
 extern "C" __global__
 void row_argmax(const float* x, float* most, int* where, int columns)
 {
@@ -234,10 +247,7 @@ void row_argmax(const float* x, float* most, int* where, int columns)
     // END TASK
 }
 
-// Supplied, for task 6: every element an atomic.
-//
-//   x     float[n]   read
-//   out   float[1]   added to
+// Supplied, for task 6: every element of x, float[n], is an atomic of its own, added to out, float[1].
 extern "C" __global__
 void atomic_each(const float* x, float* out, int n)
 {
@@ -254,8 +264,7 @@ void atomic_each(const float* x, float* out, int n)
 extern "C" __global__
 void add_as_they_come(const float* parts, float* out, float* before)
 {
-    int block = blockIdx.x;
-    if (threadIdx.x == 0) before[block] = atomicAdd(out, parts[block]);
+    if (threadIdx.x == 0) before[blockIdx.x] = atomicAdd(out, parts[blockIdx.x]);
 }
 
 // Task 8 (stretch). Compiled where host.py asks for it: the header takes the compiler a while.
@@ -265,11 +274,9 @@ void add_as_they_come(const float* parts, float* out, float* before)
 // The sum of x in one launch, and with the same bits every time: all blocks of the grid meet in the
 // middle. A cooperative launch keeps them all resident.
 //
-//   x       float[n]           read
-//   sums    float[gridDim.x]   room for a sum of each block
-//   out     float[1]           written
-//   n       0 .. 2^40
-//   grid    at most what is resident at a time
+//   x, out  float[n], float[1]   read, written
+//   sums    float[gridDim.x]     room for a sum of each block
+//   n       0 .. 2^40      grid at most what is resident at a time
 extern "C" __global__
 void sum_grid(const float* x, float* sums, float* out, long long n)
 {

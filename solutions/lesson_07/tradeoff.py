@@ -83,8 +83,11 @@ def error_bound(n: int, accumulators: int, magnitude: float) -> float:
 
 
 def added_in_order(parts: Sequence[float], order: Sequence[int]) -> np.float32:
-    """The float32 sum, bit for bit, if block order[0] adds its part to 0 first, order[1] next …"""
-    # TASK 6: round after each addition, as an atomicAdd does
+    """The float32 sum, bit for bit, if block order[0] adds its part to 0 first, order[1] next …
+
+    A part is a float32 too: parts[block] is rounded to one before it is added.
+    """
+    # TASK 6: round each part, and round after each addition, as an atomicAdd does
     total = np.float32(0)
     for block in order:
         total = np.float32(total + np.float32(parts[block]))

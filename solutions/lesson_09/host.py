@@ -41,6 +41,13 @@ def ask_for_multiples(a: Tensor, b: Tensor, rows: int, columns: int, depth: int)
         raise ValueError(f"M, N, K = {M}, {N}, {K}, and this kernel takes {of}")
 
 
+def hopper_ptx(columns: int = 128, down: int = 2, stages: int = 4, *macros: str) -> str:
+    """The PTX of hopper.cu for Hopper alone (sm_90a); nothing here can run it but such a GPU."""
+    options = (f"-DCOLUMNS={columns}", f"-DDOWN={down}", f"-DSTAGES={stages}")
+    options += tuple(f"-D{macro}" for macro in macros)
+    return cuda.module(__file__, "hopper.cu", options).ptx("compute_90a")
+
+
 def multiply_registers(a: Tensor, b: Tensor) -> Tensor:
     """float16 a [16, 16] times b [16, 8], laid into a warp's registers as fragments.py says."""
     halves_a, halves_b = np.zeros((32, 4, 2), np.float16), np.zeros((32, 2, 2), np.float16)

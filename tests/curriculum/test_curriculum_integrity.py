@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from harness.lessons.hints import hints_of
+from harness.lessons.readme_hints import hints_of
 from harness.stubs.regions import answer_lines, regions_of, tasks_of
 from tests.curriculum.lesson_runs import CURRICULUM, LESSONS, ROOT, solution_files
 

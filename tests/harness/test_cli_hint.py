@@ -6,7 +6,7 @@ import pytest
 
 from harness.lessons import progress
 from harness.telling import invocation
-from tests.harness.miniature_checkout import KERNEL, README, lesson, make_checkout, write
+from tests.harness.miniature_checkout import HOST, KERNEL, README, lesson, make_checkout, write
 
 
 @pytest.fixture
@@ -36,6 +36,32 @@ def test_a_hint_follows_the_first_task_that_failed_when_it_last_ran(checkout):
     fails(checkout, 2)
     assert "task 2 · hint 1 of 1" in lesson(checkout, "hint", "1").stdout
     fails(checkout, 1, 2)
+    assert "task 1 · hint 1 of 2" in lesson(checkout, "hint", "1").stdout
+
+
+def passes(checkout, *failing):
+    done = progress.Pass(on="simulator", date="2026-01-01T00:00:00+00:00")
+    progress.update(
+        checkout, lambda now: now.changed("copy", attempts=1, failing=failing, passes=(done,))
+    )
+
+
+def test_after_a_pass_no_hint_is_given_unasked(checkout):
+    write(checkout, "kernel.cu", KERNEL)
+    write(checkout, "host.py", HOST)
+    passes(checkout)
+    result = lesson(checkout, "hint", "1")
+    assert result.returncode == 0
+    assert "Lesson 01 is passed, and none of its tasks failed when it last ran." in result.stdout
+    assert "hint 1 --task 1" in result.stdout and "third thread" not in result.stdout
+    assert "third thread" in lesson(checkout, "hint", "1", "--task", "1").stdout
+
+
+def test_after_a_pass_a_hint_is_for_the_task_that_is_open(checkout):
+    write(checkout, "kernel.cu", KERNEL)
+    passes(checkout)
+    assert "task 2 · hint 1 of 1" in lesson(checkout, "hint", "1").stdout  # its TODO still stands
+    passes(checkout, 1)
     assert "task 1 · hint 1 of 2" in lesson(checkout, "hint", "1").stdout
 
 

@@ -89,8 +89,9 @@ def test_tf32_is_kept_out_of_the_oracle(rng, tf32):
 
 @pytest.mark.parametrize("depth", [64, 1024, 8192])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_tensor_cores_stay_within_their_bound(dtype, depth, rng):
-    a, b = (torch.randn(256, depth, generator=rng).to(dtype).cuda() for _ in range(2))
+@pytest.mark.parametrize("drawn", [torch.randn, torch.rand])
+def test_tensor_cores_stay_within_their_bound(drawn, dtype, depth, rng):
+    a, b = (drawn(256, depth, generator=rng).to(dtype).cuda() for _ in range(2))
     got = torch.empty(256, 256, device="cuda")
     torch.mm(a, b.T, out_dtype=torch.float32, out=got)
 

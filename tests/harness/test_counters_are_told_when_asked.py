@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from harness.running import counting
+from harness.running import counters_option
 
 pytest_plugins = ["pytester"]
 LESSON_01 = "curriculum/lesson_01"
@@ -100,7 +100,7 @@ def test_with_counters_each_kernel_has_one_table_of_its_largest_launch(failing, 
 
 
 def test_the_largest_launch_is_the_one_that_moves_most_through_memory():
-    kernels = counting.CountedKernels()
+    kernels = counters_option.CountedKernels()
     launch = {"kernel": "copy", "source": "no_such.cu", "launches": 1, "lines": {}}
     idle = {"global_load_sectors": 9, "warp_instructions": 9000}
     busy = {"global_load_sectors": 90, "warp_instructions": 90}
@@ -111,7 +111,7 @@ def test_the_largest_launch_is_the_one_that_moves_most_through_memory():
 
 
 def test_the_tables_of_a_lesson_are_no_longer_than_sixty_lines(failing, monkeypatch):
-    kernels = counting.CountedKernels()
+    kernels = counters_option.CountedKernels()
     for number in range(9):
         lines = {str(line): {"warp_instructions": line} for line in range(1, 90)}
         kernels.add(

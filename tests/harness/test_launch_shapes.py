@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from harness.launching.launch_shape import check_shared, launch_shape
 from harness.telling.learner_error import LaunchError
@@ -44,6 +45,20 @@ def test_numpy_integers_count_as_integers():
 def test_what_cuda_would_refuse_is_refused_with_advice(wrong, message):
     with pytest.raises(LaunchError, match=message):
         shape(**wrong)
+
+
+@pytest.mark.parametrize(
+    "sizes, advice",
+    [
+        ((0, 0), "nothing to do: if n == 0: return"),
+        ((1, 1), r"round up, .* \(n \+ threads - 1\) // threads"),
+        ((0, 5), r"some tensors have elements: .*max\(1, …\)"),
+    ],
+)
+def test_a_grid_without_blocks_is_advised_by_what_there_is_to_do(sizes, advice):
+    tensors = [torch.zeros(size) for size in sizes]
+    with pytest.raises(LaunchError, match=advice):
+        launch_shape("kernel", (0,), (256,), 0, None, tensors)
 
 
 @pytest.mark.parametrize("grid", [(2**31 - 1,), (1, 65_535, 65_535)])

@@ -160,3 +160,9 @@ def test_an_axis_before_rows_and_columns_is_named_by_its_number():
         got = want.clone()
         got[places] *= -0.37
         assert words in pattern(got, want)
+
+
+def test_nothing_is_said_of_sizes_where_the_truth_has_none():
+    got, want = torch.full((40,), 3.5), torch.zeros(40)
+    got[::2] = 2.25
+    assert "nan" not in pattern(got, want) and "of their size" not in pattern(got, want)

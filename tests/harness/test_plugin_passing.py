@@ -74,11 +74,17 @@ def test_bare_pytest_with_two_workers_runs_the_open_lesson(lessons):
     assert lessons.recorded() == {1, 2}
 
 
-def test_a_stretch_test_that_fails_does_not_block(lessons):
+def test_a_stretch_test_that_fails_does_not_block_and_that_is_said(lessons, said):
     lessons.solve(1)
     lessons.edit("lesson_01/host.py", "return a + b", "return int(a) + int(b)")
-    lessons.run(LESSON_01).assert_outcomes(passed=4, failed=1)
+    words = "The test that fails is stretch of task 2: worth a mark, and never needed to pass."
+    for _ in range(2):  # on passing, and later
+        result = lessons.run(LESSON_01)
+        result.assert_outcomes(passed=4, failed=1)
+        assert words in said(result)
     assert lessons.recorded() == {1}
+    lessons.edit("lesson_01/host.py", "return int(a) + int(b)", "return a + b")
+    assert "never needed" not in said(lessons.run(LESSON_01))
 
 
 @pytest.mark.parametrize(

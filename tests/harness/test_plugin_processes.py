@@ -51,8 +51,13 @@ def test_after_a_test_that_hangs_those_of_its_task_fail_at_once(lessons, said, w
     result.assert_outcomes(passed=2, failed=3)  # the other task's tests do run
     text = said(result)
     (stopped,) = re.findall(r"not run: task 1 did not end in (\S+); mend that first", text)
-    assert f"::{stopped}'" in re.findall(r"begin with: pytest (.*)", text)[0]
-    stops = text.count("the test took longer than its limit of 4 s and was stopped")
+    limit = "the test took longer than its limit of 4 s and was stopped"
+    told = re.findall(r"_ (test_\S+) _+\n(?:\[gw.*\n)?task 1.*\n(.*)", text)
+    hung = [name for name, what in told if what == limit]
+    stops = text.count(limit)
+    assert stopped in hung
+    (begin,) = re.findall(r"begin with: pytest .*::([^\s']+)", text)
+    assert begin in hung  # two workers hang in a test each, and either is told of
     waited = int(re.findall(r"  task 1   \d of 3 fail, (\d) not run", text)[0])
     assert 1 <= stops <= max(1, int(workers)) and waited >= 1
     assert lessons.recorded() == set()

@@ -32,6 +32,17 @@ def test_a_wrong_value_shows_the_assertion_and_the_task(lessons):
     assert f"rerun: pytest '{LESSON_01}/test_lesson_01.py::test_add_adds[1-2]' --device cpu" in text
 
 
+def test_what_the_simulator_noted_of_the_tests_launches_stands_with_a_wrong_result(lessons):
+    keep = "from harness.launching import launch_notes; launch_notes.keep"
+    noted = f"{keep}('copy', [f'{{a}} lanes had returned', 'all']); {keep}('sum', ['third'])"
+    told = with_answer(lessons, f"{noted}; return a - b")
+    first = told["test_add_adds[1-2]"]
+    assert "\n  note     copy: 1 lanes had returned\n  note     copy: all\n" in first
+    assert "third" not in first
+    others = [text for name, text in told.items() if name != "test_add_adds[1-2]"]
+    assert others and not any("copy: 1 lanes" in text for text in others)
+
+
 def test_an_exception_shows_the_learners_line_above_the_tests(lessons):
     text = with_answer(lessons, "return a.no_such")["test_add_adds[1-2]"]
     assert "AttributeError: 'int' object has no attribute 'no_such'" in text

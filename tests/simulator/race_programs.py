@@ -16,6 +16,7 @@ THREADS = (0, 1, 2, 32, 33)  # of a block, those that do anything
 BLOCKS, SIZE = 2, 64
 PARTIES = [(b, t) for b in range(BLOCKS) for t in THREADS]
 CELLS = 16  # bytes, in global and in shared memory
+MEETINGS = ("barrier", "barrier", "named", "arrive", "warp", "warp", "vote")
 
 REGISTERS = (
     ("b64", "table"), ("b64", "cells"), ("b32", "tid"), ("b32", "block"), ("b32", "mine"),
@@ -41,8 +42,9 @@ class Operation:
 
 
 class Program:
-    def __init__(self, seed, flags=True):
+    def __init__(self, seed, flags=True, meetings=MEETINGS):
         self.random = random.Random(seed)
+        self.meetings = meetings
         self.arrivals = 0
         everyone = {(b, t): 1 for b in range(BLOCKS) for t in range(SIZE)}
         self.operations = [
@@ -103,7 +105,7 @@ class Program:
 
     def _meet(self):
         draw = self.random
-        kind = draw.choice(("barrier", "barrier", "named", "arrive", "warp", "warp", "vote"))
+        kind = draw.choice(self.meetings)
         if kind == "barrier":
             blocks = draw.choice(((0,), (1,), (0, 1), (0, 1)))
             return Operation(kind, {(b, t): 1 for b in blocks for t in range(SIZE)})

@@ -181,8 +181,10 @@ class Program:
             taken = f"{target} = tile[(t + {by}) % n];"
             self.line(f"{taken} __syncthreads();", f"{taken} yield None")
         else:
+            # A lane whose partner has returned, or never was, reads its own.
+            there = f"(int)(__ballot_sync(~0u, true) >> (t & 31 ^ {by}) & 1)"
             self.line(
-                f"{target} = __shfl_xor_sync(~0u, {value[0]}, {by});",
+                f"{target} = __shfl_sync(~0u, {value[0]}, (t & 31) ^ {by} * {there});",
                 f"{target} = yield ({value[1]}, {by})",
             )
 
@@ -202,7 +204,7 @@ class Program:
                     except StopIteration:
                         del threads[t]
                 answers = {
-                    t: asked.get(t ^ what[1], (MASK,))[0] if what else None
+                    t: asked.get(t ^ what[1], what)[0] if what else None
                     for t, what in asked.items()
                 }
         return y

@@ -72,6 +72,38 @@ def test_a_guard_that_is_off_by_one_is_recognised():
     assert "i <= n" in found.advice
 
 
+def test_one_past_the_end_in_a_loop_is_not_told_of_a_guard_on_the_threads_number():
+    kernel = compiled(
+        """extern "C" __global__ void strips(const float* x, float* y, int strip)
+{
+    float sum = 0.0f;
+    if (threadIdx.x < 8)
+        for (int k = 0; k < strip; ++k) sum += x[threadIdx.x * strip + k];
+    y[threadIdx.x] = sum;
+}"""
+    )
+    found = fault(kernel, 1, 64, np.zeros(31, np.float32), np.zeros(64, np.float32), 4)
+    assert "thread 7 of block 0 reads x[31]; x has 31 elements" in found.what
+    assert found.advice.startswith("One past the end: which bound") and "i <= n" not in found.advice
+    found = fault(kernel, 1, 64, np.zeros(7, np.float32), np.zeros(64, np.float32), 1)
+    assert "i <= n" in found.advice  # thread 7 reads x[7], its own number
+
+
+@pytest.mark.parametrize(("held", "advice"), [(-1, "read from memory"), (64, "which bound")])
+def test_an_index_from_memory_is_not_told_of_what_was_not_done(held, advice):
+    kernel = compiled(
+        """extern "C" __global__ void gather(const float* x, const int* index, float* y)
+{
+    y[threadIdx.x] = x[index[threadIdx.x]];
+}"""
+    )
+    index = np.zeros(65, np.int32)
+    index[17] = held
+    found = fault(kernel, 1, 65, np.zeros(64, np.float32), index, np.zeros(65, np.float32))
+    assert f"thread 17 of block 0 reads x[{held}]" in found.what
+    assert advice in found.advice and "i <= n" not in found.advice
+
+
 def test_an_int_that_overflows_is_named_as_such():
     kernel = compiled(
         """extern "C" __global__ void far(float* y, int row, int columns)

@@ -80,7 +80,7 @@ def test_four_bytes_off_is_one_sector_more():
 
 @pytest.mark.parametrize(
     ("instruction", "scale", "sectors"),
-    [("st.global.v2.u32 [a], {v, w};", 8, 8), ("st.global.v4.u32 [a], {v, w, v1, w1};", 16, 16)],
+    [("st.global.v2.u32 [a], {t, t};", 8, 8), ("st.global.v4.u32 [a], {t, t, t, t};", 16, 16)],
 )
 def test_wide_stores_need_as_many_sectors_as_they_fill(instruction, scale, sectors):
     launched = counted(f"mad.wide.u32 a, t, {scale}, x; {instruction} ret;")
@@ -173,9 +173,9 @@ def test_lanes_that_only_return_early_make_no_branch_divergent(compare):
 @pytest.mark.parametrize(
     ("instructions", "counter"),
     [
-        ("bar.sync 0; barrier.sync 0; bar.red.popc.u32 v, 0, p;", "barriers"),
+        ("bar.sync 0; barrier.sync 0; setp.eq.u32 p, t, t; bar.red.popc.u32 v, 0, p;", "barriers"),
         ("bar.warp.sync -1; bar.warp.sync -1; bar.warp.sync -1;", "warp_barriers"),
-        ("shfl.sync.down.b32 v, t, 1, 31, -1;" * 3, "shuffles"),
+        ("shfl.sync.down.b32 v, t, 1, 31, -1;" * 3 + "mov.u32 w, v;", "shuffles"),
         (
             "vote.sync.ballot.b32 v, p, -1; match.any.sync.b32 v, t, -1;"
             "match.all.sync.b32 v|p, t, -1;",

@@ -244,3 +244,47 @@ def test_starting_moves_bytes_and_the_rest_is_control():
     launched = run(k, 1, 32, *arguments, shared_bytes=128)
     wait = launched.lines[k.line("cp.async.wait_all")]
     assert (wait.control_instructions, wait.memory_instructions) == (1, 0)
+
+
+OVERLAP = """
+#include <cuda_pipeline.h>
+__device__ void multiply(float (&c)[4], unsigned a, unsigned b)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+                 "{%4, %4, %4, %4}, {%5, %5}, {%0, %1, %2, %3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a), "r"(b));
+}
+extern "C" __global__ void k(const unsigned* x, float* y)
+{
+    __shared__ unsigned tile[2][64];
+    int t = threadIdx.x;
+    float c[4] = {};
+    multiply(c, 0, 0);
+    if (t < 33) __pipeline_memcpy_async(&tile[0][t], &x[t], 4);
+    __pipeline_commit();
+    multiply(c, 0, 0);  // counts
+    if (t == blockIdx.x) __pipeline_memcpy_async(&tile[1][t], &x[t], 4);
+    __pipeline_commit();
+    if (blockIdx.x == 0) __pipeline_wait_prior(1); else __pipeline_wait_prior(0);
+    multiply(c, t < 33 ? tile[0][t] : 0, 0);  // counts in block 0
+    __pipeline_wait_prior(0);
+    multiply(c, 0, 0);
+    y[t] = c[0];
+}
+"""
+
+
+def test_products_count_as_overlapped_while_copies_of_their_block_are_under_way():
+    k = compiled(OVERLAP)
+    launched = run(k, 2, 96, np.zeros(64, np.uint32), np.zeros(96, np.float32))
+    counters, lines = launched.counters, launched.lines
+    assert counters.mma == 4 * 2 * 3  # products, blocks, warps
+    # Behind the first copies the warps of both blocks, behind the first wait those of block 0.
+    assert counters.overlapped_mma == 3 * (2 + 1)
+    assert sum(line.overlapped_mma for line in lines.values()) == 3 * (2 + 1)
+
+
+def test_no_product_is_overlapped_where_nothing_is_copied():
+    k = compiled(OVERLAP.replace("if (t", "if (t < 0 && t"))
+    launched = run(k, 1, 32, np.zeros(64, np.uint32), np.zeros(96, np.float32), faults=False)
+    assert (launched.counters.mma, launched.counters.overlapped_mma) == (4, 0)

@@ -101,6 +101,17 @@ def test_an_unknown_instruction_has_no_class(text):
         class_of(instruction(text))
 
 
+@pytest.mark.parametrize(
+    "use, shuffles", [("", 0), ("st.global.u32 [a], v;", 2), ("mov.u32 v, t; @p mov.u32 w, v;", 2)]
+)
+def test_a_shuffle_that_nobody_reads_is_no_shuffle(use, shuffles):
+    """The assembler leaves it out: Nsight Compute counts none of the ones in Triton's scans."""
+    body = f"setp.eq.u32 p, t, 0; shfl.sync.bfly.b32 v, t, 1, 31, -1; {use} ret;"
+    counters = counted(body, threads=64).counters
+    assert counters.shuffles == shuffles
+    assert counters.exchange_instructions == 2
+
+
 def sums_up(launched):
     for counters in (launched.counters, *launched.lines.values()):
         assert sum(getattr(counters, name) for name in CLASSES) == counters.warp_instructions

@@ -54,7 +54,8 @@ def test_what_a_load_of_a_matrix_moves(opcode, registers, stride, wanted):
 @pytest.mark.parametrize(("layout", "requests"), [("row", 4), ("col", 8)])
 def test_what_a_store_of_sums_moves(layout, requests):
     opcode = f"wmma.store.d.sync.aligned.{layout}.m16n16k16.global.f32"
-    counters = counted(f"{opcode} [y], {vector(8)}, 16;")
+    sums = "".join(f"mov.b32 r{k}, {k};" for k in range(8))
+    counters = counted(f"{sums} {opcode} [y], {vector(8)}, 16;")
     assert seen(counters, "store") == (requests, 32, 1024, 32)
 
 

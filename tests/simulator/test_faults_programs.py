@@ -90,7 +90,8 @@ def _check_lines(program, lines):
     elif program.marked("any"):
         assert len(lines) == 2 and lines <= program.marked("any"), lines
     else:
-        assert lines == program.marked("both") | program.marked("fault"), lines
+        wanted = program.marked("both") | program.marked("fault") | program.marked("origin")
+        assert lines == wanted, lines
 
 
 def _check_parties(program, threads, what):

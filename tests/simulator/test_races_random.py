@@ -8,7 +8,7 @@ import pytest
 from simulator import FaultKind, KernelFault
 from tests.simulator.compiled import run
 from tests.simulator.race_definition import Definition
-from tests.simulator.race_programs import BLOCKS, CELLS, SIZE, Program
+from tests.simulator.race_programs import BLOCKS, CELLS, SIZE, Operation, Program
 
 _THREAD = re.compile(r"thread (\d+) of (?:block (\d+)|the same block)")
 
@@ -59,6 +59,18 @@ def test_without_flags_the_verdict_is_that_of_the_definition_in_every_schedule(c
         program = Program(10_000 + seed, flags=False)
         definition = Definition(program)
         for order in ("forward", "reversed", "shuffled"):
+            check(program, definition, order=order, seed=seed, warps_apart=bool(seed % 2))
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_votes_let_pass_only_what_they_stand_between(chunk):
+    """Nothing but whole barriers orders memory here: epochs are looked at when they end."""
+    everyone = {(b, t): 0xFFFFFFFF for b in range(BLOCKS) for t in range(SIZE)}
+    for seed in range(chunk * 25, chunk * 25 + 25):
+        program = Program(20_000 + seed, flags=False, meetings=("barrier", "vote", "vote"))
+        program.operations.append(Operation("vote", everyone))
+        definition = Definition(program)
+        for order in ("forward", "shuffled"):
             check(program, definition, order=order, seed=seed, warps_apart=bool(seed % 2))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from simulator import FaultKind
+from simulator.observing.shared_names import spoken
 from tests.simulator.compiled import compiled, fault, run
 
 
@@ -42,7 +43,7 @@ def test_lanes_of_a_warp_are_told_of_lock_step():
     tile[t] = x[t];
     y[t] = tile[31 - t];""")
     found = fault(k, 1, 32, *ints(32, 32))
-    assert "lanes of one warp, which need not run in lock step: no __syncwarp()" in found.what
+    assert "lanes of one warp, which need not run in lock step:\nno __syncwarp()" in found.what
 
 
 def test_one_instruction_that_sends_two_threads_to_one_place_is_told_once():
@@ -190,3 +191,12 @@ def test_switched_off_nobody_looks():
     y = ints(1)[0]
     launched = run(kernel("    y[0] = threadIdx.x;"), 1, 64, ints(1)[0], y, faults=False)
     assert not launched.notes
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [("tile", "tile"), ("_Z4TILE", "TILE"), ("_ZZ4scanPKfE4tile", "tile"), ("_Z3a_0", "a_0"),
+     ("_ZZ4scanPKfE4tile_0", "tile"), ("_ZN5space4tileE", "tile"), ("_ZL4lock", "lock")],
+)  # fmt: skip
+def test_a_variable_is_named_as_the_source_spells_it(symbol, name):
+    assert spoken(symbol) == name

@@ -132,7 +132,7 @@ def test_cost_is_linear_in_the_length_of_the_code():
         entry = written(f"{body} ret;", registers=[("b32", "r<50>")]).entry
 
         def make():
-            Generator(entry).functions(basic_blocks(entry))
+            Generator(entry).generated(basic_blocks(entry))
 
         return seconds(make)
 

@@ -158,18 +158,56 @@ def test_a_shuffle_from_a_lane_that_its_mask_does_not_name_is_a_fault(read):
     assert kernel.line("int l") < found.line < kernel.line("y[threadIdx.x]")
 
 
-def test_a_shuffle_from_a_lane_that_has_returned_gives_poison():
-    kernel = compiled(
-        """extern "C" __global__ void gone(int* y)
-{
+GONE = """extern "C" __global__ void gone(int* y)
+{{
     int l = threadIdx.x;
     if (l == 20) return;
-    y[l] = __shfl_sync(~0u, l, l < 4 ? 20 : l);
-}"""
-    )
+    y[l] = {read};
+}}"""
+
+
+@pytest.mark.parametrize(
+    "read", ["__shfl_sync(~0u, l, l < 4 ? 20 : l)", "__shfl_xor_sync(~0u, l, 20)"]
+)
+def test_a_shuffle_from_a_lane_that_has_returned_is_a_fault(read):
+    kernel = compiled(GONE.format(read=read))
+    found = fault(kernel, 1, 32, np.zeros(32, np.int32))
+    assert found.kind is FaultKind.ABSENT_LANES
+    assert found.what == "thread 0 of block 0 reads from lane 20 of its warp, which has returned"
+    assert found.line == kernel.line("y[l] =")
+
+
+def test_a_shuffle_up_from_a_lane_that_has_returned_gives_poison_and_a_note():
+    kernel = compiled(GONE.format(read="__shfl_up_sync(~0u, l, 1)"))
     y = np.zeros(32, np.int32)
-    run(kernel, 1, 32, y)
-    assert y.tolist() == [-1] * 4 + [*range(4, 20), 0, *range(21, 32)]
+    notes = run(kernel, 1, 32, y).notes
+    assert y.tolist() == [0, *range(19), 0, -1, *range(21, 31)]
+    assert notes == (
+        "thread 21 of block 0 reads from lane 20 of its warp at line 5, which has returned: the "
+        "value is undefined",
+    )
+
+
+def test_a_mask_may_name_lanes_that_have_returned_and_nobody_reads():
+    kernel = compiled(GONE.format(read="__shfl_sync(~0u, l, l == 19 ? 0 : l)"))
+    y = np.zeros(32, np.int32)
+    assert run(kernel, 1, 32, y).notes == ()
+    assert y.tolist() == [*range(19), 0, 0, *range(21, 32)]
+
+
+@pytest.mark.parametrize(
+    ("vote", "among"),
+    [("__ballot_sync(~0u, 1)", ~(1 << 20)), ("__all_sync(~0u, l != 20)", 1)],
+)
+def test_who_has_returned_has_no_vote_and_is_noted(vote, among):
+    kernel = compiled(GONE.format(read=vote))
+    y = np.zeros(32, np.int32)
+    notes = run(kernel, 1, 32, y).notes
+    assert y.tolist() == [*[among] * 20, 0, *[among] * 11]
+    assert notes == (
+        "1 lane of the warp of thread 0 of block 0 had returned before the vote at line 5: it has "
+        "none",
+    )
 
 
 @pytest.mark.parametrize("guard", ["l < 8", "true"])

@@ -1,11 +1,14 @@
 """Which of our counters stands against which of Nsight Compute's, and the table of both."""
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
+from simulator.observing.counters import Counters
 from tests.simulator.agreement.cases import FOLDER, Case, cases, fingerprint, simulated
 
+Number = Callable[[str], int | None]
 RECORDING = FOLDER / "ncu_h200.json"
 COMMAND = "python benchmarks/record_counters.py"
 
@@ -112,26 +115,42 @@ def is_recorded(case: Case) -> bool:
 def compared(case: Case) -> list[Row]:
     """All counters of a recorded case."""
     counters, _ = simulated(case)
+    number = partial(_number, case)
+    wanted = metrics_for(number, divergent=case.family == "divergence")
+    return [Row(case, *sums) for sums in both(counters, wanted, number)]
+
+
+def metrics_for(number: Number, divergent: bool = False) -> dict[str, list[str]]:
+    """Our counters that can be compared in a launch -> what adds up to each.
+
+    number     what was recorded for a name in these lists; None: nothing was
+    divergent  whether the kernel's branches are those of the machine code
+    """
     wanted = METRICS | OPCODES
-    if case.family == "divergence":
+    if divergent:
         wanted = wanted | DIVERGENT
-    if _number(case, "LD"):
+    if number("LD"):
         wanted = wanted | GENERIC
-    if _number(case, "LDGSTS"):
+    if number("LDGSTS"):
         # Behind copies ptxas puts loads that are always switched off, and the chip takes a few of
         # them for loads that are not. Their passes are none, and those are compared.
         wanted = {name: parts for name, parts in wanted.items() if name != "shared_load_requests"}
         wanted = wanted | COPIES
-        if not _number(case, "smsp__sass_inst_executed_op_ldgsts_cache_bypass.sum"):
+        if not number("smsp__sass_inst_executed_op_ldgsts_cache_bypass.sum"):
             wanted = wanted | COPIES_THROUGH_L1
-    rows = []
+    return wanted
+
+
+def both(
+    counters: Counters, wanted: dict[str, list[str]], number: Number
+) -> Iterator[tuple[str, int, int | None]]:
+    """(counter, ours, theirs); None where a part of theirs was not recorded."""
     for counter, parts in wanted.items():
         ours = getattr(counters, counter)
         if counter in WITH_COPIES:
             ours += getattr(counters, WITH_COPIES[counter])
-        numbers = [_number(case, part) for part in parts]
-        rows.append(Row(case, counter, ours, None if None in numbers else sum(numbers)))
-    return rows
+        numbers = [number(part) for part in parts]
+        yield counter, ours, None if None in numbers else sum(numbers)
 
 
 def divergence(case: Case) -> Row:
@@ -141,18 +160,19 @@ def divergence(case: Case) -> Row:
 
 
 def _number(case: Case, name: str) -> int | None:
-    """What was recorded: of a metric, of one to be taken off (-), or of an opcode."""
+    return number_in(recording()["metrics"], recording()["cases"][case.name], name)
+
+
+def number_in(metrics: list[str], entry: dict, name: str) -> int | None:
+    """What was recorded of a launch: of a metric, of one to be taken off (-), or of an opcode.
+
+    None for a metric that was not asked for yet when the launch was recorded.
+    """
     if "__" not in name:
-        return recording()["cases"][case.name]["opcodes"].get(name, 0)
-    value = _values(case).get(name.removeprefix("-"))
+        return entry["opcodes"].get(name, 0)
+    values = dict(zip(metrics, entry["values"], strict=False))
+    value = values.get(name.removeprefix("-"))
     return value if value is None or not name.startswith("-") else -value
-
-
-def _values(case: Case) -> dict[str, int]:
-    """By metric; none of those that were not asked for yet when the case was recorded."""
-    return dict(
-        zip(recording()["metrics"], recording()["cases"][case.name]["values"], strict=False)
-    )
 
 
 def families() -> list[str]:

@@ -237,3 +237,52 @@ extern "C" __global__ void a_named_barrier_without_those_who_left(const int* x, 
     asm volatile("bar.sync 1, 32;" ::: "memory");
     y[t] = tile[t ^ 32]; // second
 }
+
+// Each block turns as often as its number says; four threads write the same to one place.
+extern "C" __global__ void blocks_that_turn_more_and_more(const int* x, int* y)
+{
+    __shared__ int part[16];
+    int t = threadIdx.x, sum = 0;
+    for (int turn = 0; turn <= blockIdx.x; ++turn) {
+        part[t / 4] = x[t / 4] + turn; // noted
+        __syncthreads();
+        sum += part[(t / 4 + 5) % 16];
+        __syncthreads();
+    }
+    y[blockIdx.x * 64 + t] = sum;
+}
+
+// The same without the barrier that ends a turn.
+extern "C" __global__ void blocks_that_turn_too_early(const int* x, int* y)
+{
+    __shared__ int part[16];
+    int t = threadIdx.x, sum = 0;
+    for (int turn = 0; turn <= blockIdx.x; ++turn) {
+        part[t / 4] = x[t / 4] + turn; // first
+        __syncthreads();
+        sum += part[(t / 4 + 5) % 16]; // second
+    }
+    y[blockIdx.x * 64 + t] = sum;
+}
+
+// Four threads write the same to one place, and then one of them something else.
+extern "C" __global__ void one_of_four_writes_again(const int* x, int* y)
+{
+    __shared__ int part[16];
+    int t = threadIdx.x;
+    part[t / 4] = x[t / 4]; // first
+    asm volatile("" ::: "memory");
+    if (t % 4 == 3) part[t / 4] = -x[t / 4]; // second
+    __syncthreads();
+    y[t] = part[(t / 4 + 5) % 16];
+}
+
+// Four threads write to one place, and not the same.
+extern "C" __global__ void four_that_disagree(const int* x, int* y)
+{
+    __shared__ int part[16];
+    int t = threadIdx.x;
+    part[t / 4] = x[t / 4] + (blockIdx.x == 1 && t == 62); // both
+    __syncthreads();
+    y[blockIdx.x * 64 + t] = part[(t / 4 + 5) % 16];
+}

@@ -41,3 +41,11 @@ right("until_nothing_changes", 1, 64, {"x": FALLING}, {"x": np.minimum.accumulat
 MIXED = FALLING * 37 % 64
 race("any", "tile[", "until_nothing_changes_too_early", 1, 64, {"x": MIXED})
 race("warps", "tile[", "a_named_barrier_without_those_who_left", 1, 64, ONE)
+
+FOUR, NEXT = np.arange(4)[:, None], (T // 4 + 5) % 16
+TURNS = {"x": X, "y": zeros(4, 64)}
+right("blocks_that_turn_more_and_more", 4, 64, TURNS,
+      {"y": (FOUR + 1) * X[NEXT] + FOUR * (FOUR + 1) // 2})  # fmt: skip
+race("any", "part[", "blocks_that_turn_too_early", 4, 64, TURNS)
+race("lanes", "part[", "one_of_four_writes_again", 1, 64, ONE)
+race("lanes", "part[", "four_that_disagree", 2, 64, {"x": X, "y": zeros(2, 64)})

@@ -6,6 +6,7 @@ from tests.simulator.programs import (
     barriers,
     bounds,
     cooperative,
+    departures,
     flags,
     grids,
     hazards,
@@ -13,12 +14,13 @@ from tests.simulator.programs import (
     pipelines,
     scopes,
     tiles,
+    undefined,
     warps,
     widths,
 )
 
 MODULES = (
     tiles, hazards, warps, barriers, widths, bounds, atomics, locks,
-    flags, pipelines, scopes, grids, cooperative, asynchronous,
+    flags, pipelines, scopes, grids, cooperative, asynchronous, departures, undefined,
 )  # fmt: skip
 PROGRAMS = {program.name: program for module in MODULES for program in module.SUBJECT.programs}

@@ -11,10 +11,12 @@ from tempfile import TemporaryDirectory
 
 from harness.launching.call_site import shown_path
 from harness.launching.fault_report import FaultyLaunch, fault_report
+from harness.launching.language import CUDA_CPP
 from tests.simulator.programs.every import PROGRAMS
 from tests.simulator.programs.gallery_entries import ENTRIES, NOTES, Entry
 from tests.simulator.programs.program import Program
 from tests.simulator.programs.running import Verdict, verdict
+from tests.triton.programs.gallery import part as triton_part
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "faults.md"
 COMMAND = "python -m tests.simulator.programs.gallery"
@@ -32,7 +34,10 @@ control flow that were run, and for no others.
 A program that hardware would stop too is marked *traps*; all others a GPU lets slip, with a
 wrong result now and then, or with none for years.
 
-Written by `{command}` from the programs in `tests/simulator/programs/`; do not edit by hand.
+Faults of Triton kernels stand at the end: [Triton](#triton).
+
+Written by `{command}` from the programs in `tests/simulator/programs/` and
+`tests/triton/programs/`; do not edit by hand.
 """
 
 _BEFORE_NOTES = """# Notes
@@ -47,6 +52,7 @@ def page() -> str:
         parts.append(_section(entry, report_of(entry)))
     parts.append(_BEFORE_NOTES)
     parts += [_section(entry, _note(entry)) for entry in NOTES]
+    parts.append(triton_part())
     return "\n".join(parts)
 
 
@@ -78,7 +84,7 @@ def listing(entry: Entry, program: Program) -> str:
     if lines[0].startswith("// ") and lines[1:2] == [""]:  # what the whole file is about
         lines = [line for line in lines[1:] if not line.startswith("#include")]
     text = "\n".join(lines).strip("\n")
-    text = re.sub(r" // (fault|first|second|both|any|noted)$", "", text, flags=re.M)
+    text = re.sub(r" // (fault|first|second|both|any|origin|noted)$", "", text, flags=re.M)
     included = "".join(f"#include <{name}>\n" for name in entry.includes)
     return f"{included}\n{text}\n" if included else text + "\n"
 
@@ -90,9 +96,8 @@ def report_of(entry: Entry) -> str:
         path = Path(folder) / "kernel.cu"
         found = _run(entry, program, path)
         assert found.fault is not None, f"{program.name} has no fault"
-        launch = FaultyLaunch(
-            program.kernel, path, _three(program.grid), _three(program.block), _call(program)
-        )
+        written = CUDA_CPP.launch(program.kernel, _three(program.grid), _three(program.block))
+        launch = FaultyLaunch(path, written, _call(program))
         return fault_report(found.fault, launch).replace(shown_path(path), path.name)
 
 

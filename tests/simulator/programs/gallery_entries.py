@@ -98,6 +98,31 @@ ENTRIES = [
         "Write every element that is read later; where there is no input, write a zero.",
     ),
     _fault(
+        FaultKind.UNDEFINED_VALUE,
+        "a_sum_that_begins_with_anything",
+        "A variable that was never given a value holds what its register held before: often zero, "
+        "until the kernel around it changes. It may be copied and computed with; the fault comes "
+        "where it is stored, decides something or is an address.",
+        "Give the variable a value where it is declared.",
+        title="a variable",
+    ),
+    _fault(
+        FaultKind.UNDEFINED_VALUE,
+        "undefined_in_a_tile",
+        "The last threads have loaded nothing, and what they put into shared memory is read by "
+        "others. It would do no harm if nobody used it.",
+        "Give the value in the other arm too: `value = i < n ? x[i] : 0.0f`.",
+        title="through shared memory",
+    ),
+    _fault(
+        FaultKind.UNDEFINED_VALUE,
+        "added_to_what_nobody_wrote",
+        "`torch.empty` gives memory and promises nothing about what is in it. In a lesson's test "
+        "it holds a pattern of bits by which it is known again.",
+        "Begin with `torch.zeros`, or write each element before it is read.",
+        title="fresh memory",
+    ),
+    _fault(
         FaultKind.ENDLESS_LOOP,
         "a_loop_without_a_step",
         "A loop comes back to where it was, with nothing changed: it will do so for ever.",
@@ -118,11 +143,27 @@ ENTRIES = [
         "Move the barrier out of the condition, and put the condition around the work alone.",
     ),
     _fault(
+        FaultKind.DIVERGENT_BARRIER,
+        "a_barrier_in_an_if",
+        "Those who go round a barrier do not wait for what was done before it. A GPU may hang, or "
+        "let everybody pass.",
+        "Move the barrier behind the `if`, where all threads of the block come by.",
+        title="gone round",
+    ),
+    _fault(
         FaultKind.ABSENT_LANES,
         "a_full_mask_in_a_branch",
         "The mask of a shuffle, vote or `__syncwarp()` names the lanes that take part. It named "
         "some that never came, or left out the one who called.",
         "Take the call out of the branch, or make the mask before it: `__ballot_sync(~0u, i < n)`.",
+    ),
+    _fault(
+        FaultKind.ABSENT_LANES,
+        "a_shuffle_from_a_lane_that_returned",
+        "A mask may name lanes that have returned: nobody waits for them. But they have no value "
+        "to give, and what a shuffle reads from them is undefined.",
+        "Guard what a lane reads and writes, and let all 32 come to the shuffle.",
+        title="a lane that returned",
     ),
     _fault(
         FaultKind.DIVERGENT_WARP,
@@ -172,6 +213,22 @@ NOTES = [
         "A barrier does not wait for threads that have returned. That is legal since Volta; but "
         "what they should have loaded, nobody has.",
         "Rather guard the work than return, so that all threads come to every barrier.",
+    ),
+    Entry(
+        None,
+        "Lanes that had returned before a vote",
+        "a_vote_after_some_returned",
+        "A vote does not wait for lanes that have returned, whatever the mask says, and counts "
+        "none of them. That is legal; but what they should have voted is missing.",
+        "Let lanes without an element vote too: `__ballot_sync(~0u, i < n && x[i] > 2)`.",
+    ),
+    Entry(
+        None,
+        "A shuffle up or down past the end",
+        "a_shuffle_down_past_who_returned",
+        "The last lanes of a group read beyond it, where a lane has returned: the value is "
+        "undefined. No harm is done where nobody uses it.",
+        "Guard what a lane reads and writes, rather than return.",
     ),
     Entry(
         None,

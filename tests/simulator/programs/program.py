@@ -6,6 +6,7 @@ A kernel marks the lines that a report must name:
     // first, second    the two parties of a race or a deadlock; several firsts: any one of them
     // both             the two parties are on this one line
     // any              three parties or more: the report names two of these lines
+    // origin           where an undefined value comes from
     // noted            legal, and worth a note that names the line
 """
 
@@ -20,6 +21,7 @@ import numpy as np
 from simulator import FaultKind
 
 FOLDER = Path(__file__).parent
+FRESH = np.uint32(0x7FCDCDCD)  # the bits of a float that nobody has written
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +112,11 @@ def ints(*shape):
 
 def floats(*shape):
     return ints(*shape).astype(np.float32)
+
+
+def empty(*shape):
+    """What `torch.empty` gives in a lesson's test: nobody has written there."""
+    return np.full(shape, FRESH).view(np.float32)
 
 
 def zeros(*shape, dtype=np.int32):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from simulator import Buffer, KernelFault, Pointer, parse
+from simulator import Buffer, FaultKind, KernelFault, Pointer, parse
 from simulator.running.module_memory import forget_module_memory
 from tests.simulator.compiled import Kernel, kernel_of, ptx_of, run
-from tests.simulator.programs.program import Program
+from tests.simulator.programs.program import FRESH, Program
 
 _THREAD = re.compile(r"thread (\([^)]*\)|\d+)(?: of (block (?:\([^)]*\)|\d+)|the same block))?")
 
@@ -55,7 +55,8 @@ def _bound(kernel: Kernel, arguments):
         if isinstance(value, np.ndarray):
             data = value.reshape(-1).view(np.uint8)
             constant = declared.strip().startswith("const ")
-            made = Buffer(name, data, value.dtype, read_only=constant)
+            fresh = FRESH if value.dtype == np.float32 else None
+            made = Buffer(name, data, value.dtype, read_only=constant, unwritten=fresh)
             buffer = buffers.setdefault(id(value), made)
             buffer.read_only &= constant
             yield Pointer(buffer)
@@ -74,8 +75,10 @@ def _module(source: str):
 
 
 def lines_of(fault: KernelFault) -> set[int]:
-    """The line of the fault, and all lines that its sentence names."""
-    told = {int(number) for number in re.findall(r"\bline (\d+)", fault.what)}
+    """The line of the fault, and all that its sentence names: of a race, those of the accesses."""
+    said = fault.what.split("\n")[0] if fault.kind is FaultKind.RACE else fault.what
+    said = re.sub(r" \(called from [^)]*\)", "", said)  # the calls of functions put inline
+    told = {int(number) for number in re.findall(r"\bline (\d+)", said)}
     return told | ({fault.line} if fault.line else set())
 
 

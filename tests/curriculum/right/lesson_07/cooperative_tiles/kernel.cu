@@ -91,6 +91,18 @@ extern "C" __global__ void block_sum_shfl(const float* x, float* sums, int n)
     if (threadIdx.x == 0) sums[blockIdx.x] = all;
 }
 
+// each thread tells what it holds after a reduction
+template <class Operator>
+__device__ void tell(const float* x, float* held, int n)
+{
+    __shared__ float room[32];
+    unsigned at = threadIdx.x + blockDim.x * blockIdx.x;
+    held[at] = reduced<Operator>(at < n ? x[at] : Operator::neutral(), room);
+}
+
+extern "C" __global__ void block_sum_held(const float* x, float* held, int n) { tell<Plus>(x, held, n); }
+extern "C" __global__ void block_max_held(const float* x, float* held, int n) { tell<Greater>(x, held, n); }
+
 __device__ float gathered(const float* x, long long n)
 {
     __shared__ float room[32];

@@ -65,6 +65,35 @@ static __device__ float to_leader(float v)
     return v;
 }
 
+// right in each thread: the leader shows it to all
+static __device__ float to_all(float v)
+{
+    __shared__ float shown;
+    v = to_leader(v);
+    if (!threadIdx.x)
+        shown = v;
+    __syncthreads();
+    return shown;
+}
+
+extern "C" __global__ void block_sum_held(const float *x, float *held, int n)
+{
+    const int me = blockDim.x * blockIdx.x + threadIdx.x;
+    held[me] = to_all(me < n ? x[me] : 0);
+}
+
+extern "C" __global__ void block_max_held(const float *x, float *held, int n)
+{
+    // one after another: every thread looks at what all have shown
+    __shared__ float shown[1024];
+    const int me = blockDim.x * blockIdx.x + threadIdx.x;
+    float top = shown[threadIdx.x] = me < n ? x[me] : __int_as_float(0xff800000);
+    __syncthreads();
+    for (int t = 0; t < blockDim.x; t++)
+        top = shown[t] > top ? shown[t] : top;
+    held[me] = top;
+}
+
 extern "C" __global__ void block_sum_shfl(const float *x, float *sums, int n)
 {
     const int me = blockDim.x * blockIdx.x + threadIdx.x;

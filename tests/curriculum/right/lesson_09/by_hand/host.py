@@ -62,3 +62,8 @@ def multiply_registers(a, b):
         for register in range(4):
             c[element("c", lane, register, 0)] = found[lane, register]
     return c.to(a.device)
+
+
+def hopper_ptx(columns=128, down=2, stages=4, *more):
+    asked = [f"COLUMNS={columns}", f"DOWN={down}", f"STAGES={stages}", *more]
+    return cuda.module(__file__, "hopper.cu", ["-D" + one for one in asked]).ptx("compute_90a")

@@ -71,3 +71,10 @@ def multiply_registers(a, b):
     _kernel("registers.cu", "multiply_registers")((1,), (32,), (*laid, sums))
     places = [fragments.owner("c", row, column) for row in range(16) for column in range(8)]
     return torch.stack([sums[place[:2]] for place in places]).reshape(16, 8)
+
+
+def hopper_ptx(columns=128, down=2, stages=4, *macros):
+    named = {"COLUMNS": columns, "DOWN": down, "STAGES": stages}
+    flags = tuple(f"-D{name}={value}" for name, value in named.items())
+    flags += tuple(map("-D{}".format, macros))
+    return module(__file__, "hopper.cu", flags).ptx("compute_90a")

@@ -133,11 +133,10 @@ __global__ void gemm_two_stages(const half* a, const half* b, float* c, int M, i
     int last = K / 32 - 1;
     start(0);
     for (int stage = 0; stage < last; stage++) {
+        __pipeline_wait_prior(0);
+        __syncthreads();  // this one is there, and the last one has been used
         start(stage + 1);
-        __pipeline_wait_prior(1);
-        __syncthreads();
         use(stage);
-        __syncthreads();
     }
     __pipeline_wait_prior(0);
     __syncthreads();

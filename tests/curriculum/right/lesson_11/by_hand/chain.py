@@ -45,7 +45,8 @@ class KVCache:
     def __init__(self, layers, max_tokens, kv_heads, head_dim, dtype=torch.float32):
         self.layers, self.head_dim, self.kv_heads = layers, head_dim, kv_heads
         self.store = [
-            [torch.zeros(max_tokens, kv_heads, head_dim, dtype=dtype), None, 0] for _ in range(layers)
+            [torch.zeros(max_tokens, kv_heads, head_dim, dtype=dtype), None, 0]
+            for _ in range(layers)
         ]
         for entry in self.store:
             entry[1] = torch.zeros_like(entry[0])
@@ -55,7 +56,7 @@ class KVCache:
         room = entry[0].shape[0] - entry[2]
         if len(key) > room:
             raise CacheFull(f"{len(key)} tokens do not fit into {room} places")
-        for row_key, row_value in zip(key, value):
+        for row_key, row_value in zip(key, value, strict=True):
             entry[0][entry[2]].copy_(row_key)
             entry[1][entry[2]].copy_(row_value)
             entry[2] += 1

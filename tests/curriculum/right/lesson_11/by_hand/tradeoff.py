@@ -34,7 +34,8 @@ class StepCost:
 
     def floor_seconds(self, hardware):
         bytes_ = self.kv_bytes + self.weight_bytes
-        return max(self.flops / hardware.flops_per_second["bf16"], bytes_ / hardware.bytes_per_second)
+        computing = self.flops / hardware.flops_per_second["bf16"]
+        return max(computing, bytes_ / hardware.bytes_per_second)
 
 
 def step_cost(shape, batch, context):

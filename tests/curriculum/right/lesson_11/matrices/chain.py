@@ -31,7 +31,8 @@ class CacheFull(RuntimeError):
 
 class KVCache:
     def __init__(self, layers, max_tokens, kv_heads, head_dim, dtype=torch.float32):
-        self.layers, self.max_tokens, self.kv_heads, self.head_dim = layers, max_tokens, kv_heads, head_dim
+        self.layers, self.max_tokens = layers, max_tokens
+        self.kv_heads, self.head_dim = kv_heads, head_dim
         self._slab = torch.empty(2, layers, max_tokens, kv_heads, head_dim, dtype=dtype)
         self._held = torch.zeros(layers, dtype=torch.long)
 
@@ -69,7 +70,8 @@ def _layer(x, w, layer, cache, positions):
         query, key = rms_norm(query, w["query_norm"]), rms_norm(key, w["key_norm"])
     cache.append(layer, rope(key, positions), heads("value", normed))
     keys, values = cache.view(layer)
-    x = x + F.linear(grouped_attention(rope(query, positions), keys, values).flatten(1), w["output"])
+    mixed = grouped_attention(rope(query, positions), keys, values).flatten(1)
+    x = x + F.linear(mixed, w["output"])
     return x + swiglu(rms_norm(x, w["ffn_norm"]), w["gate"], w["up"], w["down"])
 
 
@@ -80,5 +82,5 @@ def forward(weights, tokens, cache, pos0):
         prefix = f"layers.{layer}."
         own = {k.removeprefix(prefix): v for k, v in weights.items() if k.startswith(prefix)}
         x = _layer(x, own, layer, cache, positions)
-    table = weights.get("head")
-    return F.linear(rms_norm(x, weights["final_norm"])[-1], weights["embedding"] if table is None else table)
+    table = "head" if "head" in weights else "embedding"
+    return F.linear(rms_norm(x, weights["final_norm"])[-1], weights[table])

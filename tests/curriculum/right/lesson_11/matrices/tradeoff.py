@@ -79,7 +79,8 @@ def kernel_chain(shape, batch, q_len, context):
     pairs = batch * (q_len * context - q_len * (q_len - 1) // 2)
     bytes_ = b * 2 * (t * q + batch * context * kv)
     made["attention"] = Kernel("attention", bytes_, 4 * q * pairs)
-    order = "norm qkv rope kv_write attention output add_norm gate_up silu_mul down add".split()
+    order = ["norm", "qkv", "rope", "kv_write", "attention", "output"]
+    order += ["add_norm", "gate_up", "silu_mul", "down", "add"]
     names = order * s.layers + ["final_norm", "head"]
     return [made[name] for name in names]
 

@@ -61,10 +61,10 @@ class CountedKernels:
 
 
 def _lesson(rows: list[dict[str, Any]]) -> Iterator[str]:
-    from simulator import Counters
-
     if not rows:
         return
+    from simulator import Counters
+
     space = MOST_LINES - 2  # two lines below all tables
     most = space // (LEAST_ROWS + FRAME_ROWS)
     kept = sorted(rows, key=_size, reverse=True)[:most]

@@ -76,7 +76,8 @@ def own_call(generator: "Generator", instruction: Instruction) -> list[str]:
         values = [passed_value(generator, a, 0, known[a].bytes) for a in call.arguments]
         passed = ", ".join(values)
         if call.target == "__assertfail":
-            return [f"run.assertion_failed({passed}, lanes, {instruction.line})"]
+            at = generator.constant(instruction.line)
+            return [f"run.assertion_failed({passed}, lanes, {at})"]
         printed = f"run.printf({passed}, lanes)"
         result = [p for name in call.results for p in known[name].pieces]
         if [p.size for p in result] == [4]:

@@ -1,0 +1,1 @@
+"""Small Triton kernels, right and wrong, and what must be said of each: see README.md."""
