@@ -62,7 +62,7 @@ def test_without_flags_the_verdict_is_that_of_the_definition_in_every_schedule(c
             check(program, definition, order=order, seed=seed, warps_apart=bool(seed % 2))
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", range(5))
 def test_votes_let_pass_only_what_they_stand_between(chunk):
     """Nothing but whole barriers orders memory here: epochs are looked at when they end."""
     everyone = {(b, t): 0xFFFFFFFF for b in range(BLOCKS) for t in range(SIZE)}

@@ -13,6 +13,7 @@ from tests.simulator.programs import (
     locks,
     pipelines,
     scopes,
+    shuffles,
     tiles,
     undefined,
     warps,
@@ -20,7 +21,7 @@ from tests.simulator.programs import (
 )
 
 MODULES = (
-    tiles, hazards, warps, barriers, widths, bounds, atomics, locks,
+    tiles, hazards, warps, shuffles, barriers, widths, bounds, atomics, locks,
     flags, pipelines, scopes, grids, cooperative, asynchronous, departures, undefined,
 )  # fmt: skip
 PROGRAMS = {program.name: program for module in MODULES for program in module.SUBJECT.programs}
