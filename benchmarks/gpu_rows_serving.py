@@ -103,14 +103,14 @@ def _gathered(cache: Tensor, tables: Tensor) -> Tensor:
     return cache[tables.long()].flatten(1, 2)
 
 
-for _heads, _kernel, _peer in (
-    (8, "paged_attention", "the same without blocks"),
-    (8, "paged_attention", "gather, then SDPA"),
-    (32, "paged_attention", "gather, then SDPA"),
-    (32, "paged_attention_shared", "gather, then SDPA"),
+for _name, _heads, _kernel, _peer in (
+    ("paged, beside dense", 8, "paged_attention", "the same without blocks"),
+    ("paged", 8, "paged_attention", "gather, then SDPA"),
+    ("paged, 32 heads", 32, "paged_attention", "gather, then SDPA"),
+    ("paged_attn_shared", 32, "paged_attention_shared", "gather, then SDPA"),
 ):
 
-    @row(_kernel, 13, _peer, f"32 × 2048 tokens, {_heads} heads on 8, float32")
+    @row(_name, 13, _peer, f"32 × 2048 tokens, {_heads} heads on 8, float32")
     def _(heads: int = _heads, kernel: str = _kernel, peer: str = _peer) -> Work:
         from curriculum.lesson_13 import host
 

@@ -183,7 +183,7 @@ def milliseconds(launch):
     return sorted(times)[3]
 
 
-@pytest.mark.gpu
+@pytest.mark.speed
 @pytest.mark.task(6)
 def test_one_block_too_many_doubles_the_time(device):
     properties = torch.cuda.get_device_properties(device)
@@ -194,7 +194,7 @@ def test_one_block_too_many_doubles_the_time(device):
     assert one_more / full >= 1.6, f"{full:.3f} ms for {places} blocks, {one_more:.3f} for one more"
 
 
-@pytest.mark.gpu
+@pytest.mark.speed
 @pytest.mark.task(6)
 def test_warps_cost_nothing_until_the_schedulers_are_full(device):
     sms = torch.cuda.get_device_properties(device).multi_processor_count

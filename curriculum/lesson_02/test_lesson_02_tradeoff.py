@@ -139,7 +139,7 @@ def gigabytes_per_second(fn, bytes_):
     return bytes_ / sorted(times)[3] / 1e6
 
 
-@pytest.mark.gpu
+@pytest.mark.speed
 @pytest.mark.task(7)
 def test_a_window_in_l2_is_read_faster_than_memory(device, unpoisoned):
     properties = torch.cuda.get_device_properties(device)
