@@ -19,7 +19,9 @@ from harness.telling.learner_error import EnvironmentFault
 VIRTUAL_ARCHITECTURE = "compute_80"  # what the simulator runs
 OPTIONS = ("-lineinfo", "--std=c++17")
 _PROGRAM = "kernel.cu"  # NVRTC sees this name, whatever letters the learner's path has
-_FORMAT = "3"  # of what is cached; raise it when `Compiled` or the steps below change
+# Beside a driver NVRTC has a cache of its own, and what it finds there comes without a log.
+_UNCACHED = "--no-cache"
+_FORMAT = "4"  # of what is cached; raise it when `Compiled` or the steps below change
 _SIGNATURE = "\ntemplate <typename> __global__ void lesson_signature() {}\n"
 
 _memory: dict[str, "Compiled"] = {}
@@ -122,7 +124,7 @@ class _Program:
     def compile(self, flags: tuple[str, ...]) -> bool:
         folders = tuple(f"-I{folder}" for folder in include_paths())
         try:
-            self._library.compileProgram(self._handle, flags + folders)
+            self._library.compileProgram(self._handle, (*flags, *folders, _UNCACHED))
         except self._library.NVRTCError:
             return False
         return True

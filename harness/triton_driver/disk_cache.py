@@ -4,6 +4,7 @@ Where the disk takes no more, a folder of this process's own does; what was cut 
 anew; what has not been used for long goes.
 """
 
+import json
 import os
 import shutil
 import sys
@@ -44,12 +45,19 @@ class DiskCache(FileCacheManager):  # type: ignore[misc]  # Triton has no types
         """The files of a kernel that was compiled before, if they are all there and whole."""
         try:
             group: dict[str, str] | None = super().get_group(filename)
-            if not group or not all(os.path.getsize(path) for path in group.values()):
+            if not group or group.keys() != self._stored(filename):
+                return None
+            if not all(os.path.getsize(path) for path in group.values()):
                 return None
             os.utime(self.cache_dir)  # used: the oldest go first
             return group
         except (OSError, ValueError):
             return None
+
+    def _stored(self, filename: str) -> set[str]:
+        """The files that a group was stored with: some Tritons leave out those that are gone."""
+        with open(self._make_path(f"__grp__{filename}"), encoding="utf-8") as file:
+            return set(json.load(file)["child_paths"])
 
     def _move(self, error: OSError) -> None:
         self.cache_dir = os.path.join(_own_folder(error.strerror), self.key)

@@ -116,7 +116,7 @@ class Memory(Planner):
         elif self.weak is not None:
             own = self.weak.load(plan.event)
         if own is not None:
-            return _joined(own, access, lanes.count)
+            return joined(own, access, lanes.count)
         assert plan is not None
         view, index = self.whole(plan)
         if isinstance(index, slice):
@@ -194,7 +194,7 @@ class Memory(Planner):
         return full
 
 
-def _joined(values: Values, access: Access, count: int) -> NDArray[Any]:
+def joined(values: Values, access: Access, count: int) -> NDArray[Any]:
     """An array [count] or a scalar for each element -> [count] items."""
     whole = np.stack([np.broadcast_to(value, (count,)) for value in values], axis=-1)
     return whole.view(item(access)).reshape(-1)

@@ -7,11 +7,13 @@ known to `undefined_memory.py`.
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator.instructions.definedness import is_defined, settled, spread
 from simulator.observing.events import Access, MemoryEvent, Space
 from simulator.reading.operands import elements
 from simulator.running.lanes import Lanes
+from simulator.running.memory import joined
 from simulator.running.undefined_memory import Shadow, ShadowMemory, Shadows
 from simulator.running.undefined_words import Reading, undefined_value
 from simulator.undefined import Matter
@@ -168,9 +170,7 @@ class _Shadowed:
         self._values = values
         self.wave = values.wave
         self.memory = self
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._values.run.memory, name)
+        self.map = values.run.memory.map
 
     def meet(self, number: int, mask: Any, lanes: Lanes) -> None:
         """They have met, or are about to."""
@@ -178,6 +178,9 @@ class _Shadowed:
     def load(self, access: Access, base: Any, offset: int, lanes: Lanes, guard: Any) -> Shadows:
         held = self._values.load(access, base, offset, lanes, guard)
         return tuple(np.array(np.broadcast_to(shadow, (lanes.count,))) for shadow in held)
+
+    def load_whole(self, access: Access, base: Any, offset: int, lanes: Lanes) -> NDArray[Any]:
+        return joined(self._values.load(access, base, offset, lanes, None), access, lanes.count)
 
     def store(
         self, access: Access, base: Any, offset: int, shadows: Shadows, lanes: Lanes, guard: Any

@@ -106,7 +106,7 @@ class ShadowMemory(Observer):
         for event, parts in self.events(access, base, offset, shadows, lanes, guard):
             space = event.access.space
             if space is Space.SHARED and self.shared is None:
-                if all(is_defined(part) for part in parts):
+                if not any(part.any() for part in parts):
                     continue
                 self.shared = Buffer("undefined", np.zeros(len(self.wave.shared), np.uint8))
             buffer = self._of_space(space)

@@ -60,6 +60,23 @@ def test_another_process_finds_the_file_compiled(tmp_path, cache, compilations, 
     assert len(compilations) == 1
 
 
+def test_the_compilers_own_cache_is_left_out(tmp_path, cache, monkeypatch):
+    """Beside a driver NVRTC has one, which gives no log: no warnings, no account of registers."""
+    real, given = compiler._nvrtc(), []
+
+    class Listening:
+        def __getattr__(self, name):
+            return getattr(real, name)
+
+        def compileProgram(self, program, options):
+            given.append(options)
+            return real.compileProgram(program, options)
+
+    monkeypatch.setattr(compiler, "_nvrtc", Listening)
+    compile_file(write(tmp_path), "sm_80")
+    assert given and all("--no-cache" in options for options in given)
+
+
 @pytest.mark.parametrize("change", ["source", "options", "architecture", "header"])
 def test_whatever_goes_into_a_kernel_is_in_its_key(tmp_path, cache, compilations, change):
     (tmp_path / "tile.h").write_text("#define TILE 1\n")

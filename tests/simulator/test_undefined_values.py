@@ -16,8 +16,8 @@ POINTER = "ld.param.u64 %rd1, [y]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd1, %r1, 
 REGISTERS = [("b64", "%rd<9>"), ("b32", "%r<9>"), ("f32", "%f<9>"), ("pred", "%p<9>")]
 
 
-def by_hand(body):
-    return written(f"{POINTER} {body} ret;", ".param .u64 y", REGISTERS)
+def by_hand(body, before=""):
+    return written(f"{POINTER} {body} ret;", ".param .u64 y", REGISTERS, before)
 
 
 def stored(body, **settings):
@@ -98,3 +98,24 @@ def test_an_undefined_value_that_something_hangs_on_is_a_fault(body, matter):
     assert found.undefined.matter is matter
     assert found.undefined.origin is Origin.VARIABLE
     assert found.expected and found.advice
+
+
+# One lane's word of an 8 x 8 tile is undefined: those of row 3 in columns 2 and 3.
+TILE = ".shared .align 16 .b8 tile[128];"
+THROUGH_A_TILE = """mov.u32 %r4, tile; mad.lo.u32 %r5, %r1, 4, %r4; mov.u32 %r6, %r1;
+setp.ne.u32 %p1, %r1, 13; @!%p1 mov.u32 %r6, %r2; st.shared.u32 [%r5], %r6; bar.sync 0;
+mad.lo.u32 %r5, %r1, 16, %r4;"""
+
+
+@pytest.mark.parametrize(("how", "lanes"), [("", {13}), (".trans", {9, 13})])
+def test_ldmatrix_hands_undefined_values_to_the_lanes_that_get_them_and_to_no_others(how, lanes):
+    for lane in range(32):
+        body = (
+            f"{THROUGH_A_TILE} ldmatrix.sync.aligned.m8n8.x1{how}.shared.b16 {{%r7}}, [%r5];"
+            f"setp.eq.u32 %p3, %r1, {lane}; @%p3 st.global.u32 [%rd1], %r7;"
+        )
+        kernel, y = by_hand(body, TILE), np.zeros(32, np.uint32)
+        if lane in lanes:
+            assert fault(kernel, 1, 32, y).undefined.matter is Matter.STORE
+        else:
+            run(kernel, 1, 32, y)

@@ -11,6 +11,7 @@
 from dataclasses import dataclass
 
 import torch
+import triton
 
 MANTISSA_BITS = {
     torch.float64: 52,
@@ -74,6 +75,20 @@ def dotted(
     value: torch.Tensor, magnitude: torch.Tensor, k: int, ulps: float = 1.0
 ) -> Wanted:
     return Wanted(value.double(), ulps, (k / 16 + 1) * 2.0**-21 * magnitude.double(), None)
+
+
+def converted(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """As the installed Triton's code for sm_80 converts it: as torch does, but for float8_e5m2, to
+    which ties are rounded away from zero before 3.9.
+
+    x  for float8_e5m2 float16 or float32: bfloat16 goes another way there
+    """
+    version = tuple(int(part) for part in triton.__version__.split(".")[:2])
+    if dtype != torch.float8_e5m2 or version >= (3, 9):
+        return x.to(dtype)
+    unit = ulp(x.double(), dtype)
+    away = (x.double().abs() / unit + 0.5).floor() * unit
+    return away.copysign(x.double()).to(dtype)
 
 
 def bits(tensor: torch.Tensor) -> torch.Tensor:

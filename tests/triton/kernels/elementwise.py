@@ -6,7 +6,7 @@ import triton.language as tl
 
 from tests.triton.cases import Case
 from tests.triton.making import unwritten
-from tests.triton.wanted import exact, rounded
+from tests.triton.wanted import converted, exact, rounded
 
 SIZE = 1003  # ragged in tiles of 256
 TILE = 256
@@ -150,6 +150,7 @@ def _cast(source, target, make_input):
         },
         lambda m: cast[_programs()](m["x"], m["out"], SIZE, TILE),
         lambda m: {"out": exact(m["x"].to(target))},
+        installed=lambda m: {"out": exact(converted(m["x"], target))},
     )
 
 
