@@ -26,7 +26,7 @@ print("python", sys.version.split()[0], "torch", torch.__version__, "triton", tr
 
 log h200-sweeps 150 "$python" benchmarks/record_sweeps.py --output "$out/h200.json"
 log h200-curriculum 150 "$python" -m pytest --solutions --device cuda --speed curriculum -q
-log h200-machinery 200 "$python" -m pytest --solutions --device cuda tests/harness tests/simulator -q
+log h200-machinery 400 "$python" -m pytest --solutions --device cuda tests/harness tests/triton -q
 
 # A kernel that writes far away, and one that never ends: each fails by name, once.
 cp -r solutions "$work/answers"
