@@ -114,6 +114,7 @@ def launch(
             addresses,
             settings.strict,
             settings.tiles,
+            shared,
         )
         watching.append(races)
         if program.copies:

@@ -275,6 +275,14 @@ class HappensBefore:
         last: _Moments = np.maximum(self.whole[slots], self._named[slots])
         return last if self._met is None else np.maximum(last, self._met[lanes])
 
+    def met_nobody_since(self, lanes: NDArray[np.intp]) -> _Moments:
+        """[count] the last barrier of each lane's whole block, -1: it has learned of some since.
+
+        If not, it knows itself up to now, and everybody else in its block up to that barrier.
+        """
+        whole = self.whole[self.wave.slot[lanes]]
+        return np.where(self.last_meetings(lanes) > whole, -1, whole)
+
     @property
     def simple(self) -> bool:
         """Whether nothing orders accesses but barriers of whole blocks."""

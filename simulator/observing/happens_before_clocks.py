@@ -7,7 +7,6 @@ that are ahead of their block, only when an access asks.
 """
 
 from dataclasses import dataclass, field
-from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,14 +51,21 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class _Release:
+    """What a thread knows.
+
+    known  of the own block; a number: of each of its threads, but for
+    own    (thread, moment)
+    """
+
     block: int
-    known: Known  # of the own block
+    known: Known | int
+    own: tuple[int, int] | None
     views: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Join:
-    views: tuple[int, int]
+    views: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +108,27 @@ class _Worked:
 class Clocks:
     """All clocks of a launch, by number."""
 
-    def __init__(self, blocks: int, threads: int) -> None:
-        self._blocks, self._threads = blocks, threads  # of the grid; of a block
+    def __init__(self, blocks: int, threads: int, padded: int) -> None:
+        """blocks of the grid; threads of a block, and padded to whole warps."""
+        self._blocks, self._threads, self._padded = blocks, threads, padded
         self._made: list[_Release | _Join | _Prefix | None] = [None]
-        self._joined: dict[tuple[int, int], int] = {}
+        self._joined: dict[tuple[int, ...], int] = {}
         self._prefixes: dict[tuple[int, int, int | None, bool], int] = {}
         self._longest: dict[tuple[int, int | None, bool], tuple[int, int]] = {}
         self._worked: dict[int, _Worked] = {}
 
-    def release(self, block: int, known: Known, views: tuple[int, ...]) -> int:
-        """What a thread of a block knows: of its block, and by the clocks that it has acquired."""
-        return self._add(_Release(block, known, tuple(v for v in views if v)))
+    def release(
+        self,
+        block: int,
+        known: Known | int,
+        views: tuple[int, ...],
+        own: tuple[int, int] | None = None,
+    ) -> int:
+        """What a thread of a block knows: of its block, and by the clocks that it has acquired.
+
+        known, own  see `_Release`
+        """
+        return self._add(_Release(block, known, own, tuple(v for v in views if v)))
 
     def prefix(self, history: History, count: int, block: int, own: bool) -> int:
         """What whoever sees the `count`-th write to a word can acquire."""
@@ -136,28 +152,40 @@ class Clocks:
             return one
         if not one:
             return other
-        low, high = min(one, other), max(one, other)
-        found = self._joined.get((low, high))
-        if found is None:
-            a, b = self._made[low], self._made[high]
-            if (
-                isinstance(a, _Prefix)
-                and isinstance(b, _Prefix)
-                and a.history is b.history
-                and (a.block, a.own) == (b.block, b.own)
-            ):
-                found = low if a.count >= b.count else high
-            else:
-                found = self._add(_Join((low, high)))
-            self._joined[low, high] = found
-        return found
+        return self._join((min(one, other), max(one, other)))
 
     def join_all(self, clocks: Clock) -> int:
-        return reduce(self.join, sorted(set(clocks.tolist())), NOTHING)
+        different = sorted(set(clocks.tolist()) - {NOTHING})
+        if len(different) < 2:
+            return different[0] if different else NOTHING
+        return self._join(tuple(different))
 
-    def join_each(self, ones: Clock, others: Clock) -> Clock:
-        """[count] the clocks of two arrays joined one by one."""
-        if (ones == ones[0]).all() and (others == others[0]).all():
+    def _join(self, views: tuple[int, ...]) -> int:
+        """Two or more clocks, rising, none of them NOTHING."""
+        found = self._joined.get(views)
+        if found is None:
+            left = self._without_shorter(views)
+            found = self._joined[views] = left[0] if len(left) == 1 else self._add(_Join(left))
+        return found
+
+    def _without_shorter(self, views: tuple[int, ...]) -> tuple[int, ...]:
+        """These clocks without what others say already: of one history, the longest tells all."""
+        longest: dict[tuple[int, int | None, bool], tuple[int, int]] = {}
+        left = []
+        for view in views:
+            made = self._made[view]
+            if isinstance(made, _Prefix):
+                kind = (id(made.history), made.block, made.own)
+                longest[kind] = max(longest.get(kind, (0, 0)), (made.count, view))
+            else:
+                left.append(view)
+        return (*left, *(view for _, view in longest.values()))
+
+    def join_each(self, ones: Clock, others: Clock | int) -> Clock:
+        """[count] the clocks of an array joined with those of another, or all with one."""
+        if isinstance(others, int):
+            others = np.array([others], np.int32)
+        if len(ones) == 1 or ((ones == ones[0]).all() and (others == others[0]).all()):
             return np.full(len(ones), self.join(int(ones[0]), int(others[0])), np.int32)
         pairs = ones.astype(np.int64) << 32 | others
         different, place = np.unique(pairs, return_inverse=True)
@@ -230,7 +258,10 @@ class Clocks:
                 ahead[block] = np.maximum(ahead[block], known) if block in ahead else known
         made = self._made[number]
         if isinstance(made, _Release):
-            block, known = made.block, made.known
+            block = made.block
+            known = np.full(self._padded, made.known) if isinstance(made.known, int) else made.known
+            if made.own is not None:
+                known[made.own[0]] = made.own[1]
             if block in ahead:
                 known = np.maximum(known, ahead[block])
             whole[block] = max(int(whole[block]), int(known[: self._threads].min()))

@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.observing.events import Access
+from simulator.observing.happens_before_accesses import StrongAccess
 from simulator.observing.happens_before_clocks import NOTHING, Clock, Clocks, Item
+from simulator.observing.happens_before_meetings import Known
+from simulator.running.wave import Wave
 
 if TYPE_CHECKING:
     from simulator.observing.happens_before import HappensBefore
@@ -72,11 +75,12 @@ class Releases:
     def __init__(
         self,
         order: "HappensBefore",
+        wave: Wave,
         fences: Fences,
         clocks: Clocks,
         acquired: Callable[[], Clock],
     ) -> None:
-        self._order, self._fences, self._clocks = order, fences, clocks
+        self._order, self._wave, self._fences, self._clocks = order, wave, fences, clocks
         self._acquired = acquired
         self._kept: dict[tuple[int, int, int, bool], int] = {}
 
@@ -93,15 +97,16 @@ class Releases:
         found: NDArray[np.bool_] = (first[lanes] > 0) | others
         return found
 
-    def of(self, access: Access, lane: int) -> list[Item]:
-        """What a strong write of a lane releases: at most to the grid, and more to its block."""
-        wave = self._order.wave
+    def of(self, what: StrongAccess, position: int) -> list[Item]:
+        """What one lane's strong write releases: at most to the grid, and more to its block."""
+        wave, access, lane = self._wave, what.access, int(what.lanes[position])
         block = int(wave.blocks[wave.slot[lane]])
         if access.releases:
-            known = self._order.reach(lane, self._order.now)
-            known = np.maximum(known, 0)
-            known[lane % wave.padded] = self._order.now
-            clock = self._clocks.release(block, known, (int(self._acquired()[lane]),))
+            views, own = (int(self._acquired()[lane]),), (lane % wave.padded, what.moment)
+            known: Known | int = int(what.before[position])
+            if known < 0:
+                known = np.maximum(self._order.reach(lane, what.moment), 0)
+            clock = self._clocks.release(block, known, views, own)
             return [Item(clock, not access.narrow, block)]
         to_grid = NOTHING if access.narrow else self._by_fences(lane, block, True)
         items = [Item(to_grid, True, block)] if to_grid else []

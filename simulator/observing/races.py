@@ -52,8 +52,12 @@ class Races(Observer):
         addresses: AddressMap,
         strict: bool = False,
         tiles: bool = False,
+        shared_bytes: int = 0,
     ) -> None:
-        """launched: the linear ids of the blocks that run; the others are those of the launch."""
+        """launched: the linear ids of the blocks that run; the others are those of the launch.
+
+        shared_bytes  that each block has
+        """
         self._tiles = tiles
         self._ways, anywhere = ways_by_buffer(entry, parameters, variables, addresses)
         self._anywhere = anywhere
@@ -62,9 +66,12 @@ class Races(Observer):
         self._shadows: dict[int, Shadow] = {}
         threads = block[0] * block[1] * block[2]
         flags = None
-        if hands_on(program):
+        # What orders accesses is of use only where there are some that it can order.
+        looks_in_shared = shared_bytes > 0 and not tiles
+        if hands_on(program) and (looks_in_shared or any(map(self._races, addresses.everything()))):
             padded = -(-threads // 32) * 32
-            flags = Flags(grid[0] * grid[1] * grid[2], padded, threads, launched)
+            blocks = grid[0] * grid[1] * grid[2]
+            flags = Flags(blocks, padded, threads, launched, patient=not looks_in_shared)
         self._flags = flags
         self.order = HappensBefore(flags, self._leave_epoch)
         self._judge = Judge(entry, program, self.order, strict, tiles)
@@ -204,14 +211,15 @@ class Races(Observer):
         return shadow
 
     def _track(self, buffer: Buffer) -> bool:
-        ways = self._ways.get(id(buffer))
-        # One that no parameter leads to is the module's own, or found through another pointer.
-        found = buffer.read_only is False and (
-            ways is None or may_race(frozenset(ways | self._anywhere))
-        )
-        self._tracked[id(buffer)] = found
+        found = self._tracked[id(buffer)] = self._races(buffer)
         self._buffers.append(buffer)
         return found
+
+    def _races(self, buffer: Buffer) -> bool:
+        """Whether there can be a race on a buffer, by the code."""
+        ways = self._ways.get(id(buffer))
+        # One that no parameter leads to is the module's own, or found through another pointer.
+        return not buffer.read_only and (ways is None or may_race(frozenset(ways | self._anywhere)))
 
     def _touch(self, event: MemoryEvent, values: tuple[Any, ...] | None) -> Touch:
         moment = self.order.tick()
