@@ -112,6 +112,24 @@ def test_what_a_hidden_value_holds_has_no_influence(rng, close):
     close(in_pieces(scores, broken, [3, 3]), whole, scores, values)
 
 
+@pytest.mark.task(1)
+def test_a_nan_that_is_seen_is_not_silenced():
+    # Three keys of score 0, hidden from row 0 only: the value of key 1 is NaN.
+    scores, values = torch.zeros(2, 3), torch.tensor([[1.0], [torch.nan], [2.0]])
+    scores[0, 1] = -INF
+    o, _ = in_pieces(scores, values, [2, 1])
+    said = f"the value of key 1 is NaN; row 0 does not see it, row 1 does: o is {o[:, 0].tolist()}"
+    assert o[0].item() == pytest.approx(1.5) and o[1].isnan().all(), f"{said}, not [1.5, nan]"
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("step", [100.0, -100.0], ids=["rising", "falling"])
+def test_scores_that_rise_or_fall_by_hundreds_do_not_overflow(step, rng, close):
+    scores, values = inputs(3, 12, 2, rng)
+    scores += torch.arange(12) * step
+    close(in_pieces(scores, values, [4, 4, 4]), whole, scores, values)
+
+
 # --- Task 2: merging ------------------------------------------------------------------------------
 
 
@@ -177,6 +195,19 @@ def test_an_empty_side_changes_nothing(rng, close):
 def test_two_empty_sides_are_empty(close):
     """flashinfer#4051: merging two empty states gave NaN."""
     close.equal(answer.merge(empty(2, 3), empty(2, 3)), empty(2, 3))
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("size", [-60_000.0, 60_000.0])
+def test_no_log_of_a_sum_is_too_far_from_0(size):
+    """flashinfer#4450: a finite stand-in for -inf is some model's honest score."""
+    a, b = (torch.tensor([[value]]) for value in (8.0, 2.0))
+    log = torch.tensor([size])
+    o, lse = answer.merge((a, log), (b, log))
+    said = f"results 8 and 2, lse {size:g} both"
+    assert o.item() == pytest.approx(5.0, abs=0.05), f"{said}: merged o is {o.item():.4g}, not 5"
+    told = f"{said}: merged lse {lse.item():.7g}, not {size:g} + log 2"
+    assert lse.item() == pytest.approx(size + 0.693, abs=0.01), told
 
 
 @pytest.mark.task(2)

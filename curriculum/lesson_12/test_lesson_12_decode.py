@@ -94,6 +94,18 @@ def test_scores_of_any_size_are_scores_of_a_token(size, device, close):
 
 
 @pytest.mark.task(4)
+@pytest.mark.parametrize("splits", [1, 40])
+@pytest.mark.parametrize("step", [20.0, -20.0], ids=["rising", "falling"])
+def test_scores_of_a_token_that_rise_or_fall_do_not_overflow(step, splits, device, rng, close):
+    # 80 keys: each warp has several batches, or there are more splits than lanes.
+    q, k, v, lens = inputs(2, 1, 8, [80], 80, rng, device)
+    q.fill_(1.0)
+    k.copy_((torch.arange(80) * step / 8)[:, None].expand(80, 8))
+    decode = partial(host.flash_decode, splits=splits)
+    close.function(decode, wanted, q, k, v, lens)
+
+
+@pytest.mark.task(4)
 @pytest.mark.simulated
 @pytest.mark.parametrize("heads, kv_heads, splits", [(4, 1, 1), (4, 1, 3), (4, 2, 2), (2, 2, 1)])
 def test_a_group_reads_its_keys_once(heads, kv_heads, splits, rng, profile, close):

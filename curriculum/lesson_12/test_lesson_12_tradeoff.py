@@ -88,6 +88,8 @@ def test_a_latent_row_is_read_once_for_key_and_value():
     assert got.bytes == rows + beside, f"{said}: {got.bytes} bytes, not {rows} + {beside}"
     flops = 2 * 128 * 10_000 * (576 + 512)
     assert got.flops == flops, f"{said}: {got.flops} FLOPs, not {flops}"
+    wider = latent(128, 10_000, 512, 64, 4).bytes
+    assert wider == 2 * got.bytes, f"4 bytes a number: {wider} bytes, not twice {got.bytes}"
 
 
 def whole(call, got, wanted):
@@ -98,7 +100,9 @@ def whole(call, got, wanted):
 @pytest.mark.parametrize("tokens, d", [(1, 1), (48, 16), (1024, 64), (4096, 128)])
 def test_all_scores_at_once_go_through_memory_four_times(tokens, d):
     scores = 4 * tokens * tokens + 4 * tokens * d
-    whole(f"unfused_bytes({tokens}, {d}, 2)", tradeoff.unfused_bytes(tokens, d, 2), 2 * scores)
+    for each in (2, 4):
+        call = f"unfused_bytes({tokens}, {d}, {each})"
+        whole(call, tradeoff.unfused_bytes(tokens, d, each), each * scores)
 
 
 @pytest.mark.task(5)

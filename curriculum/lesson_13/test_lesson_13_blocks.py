@@ -117,10 +117,12 @@ class Tables(Story):
             pairs = table.ensure_writable()
         except OutOfBlocks:
             self.outcome("OutOfBlocks")
-            assert copies > free, "OutOfBlocks, though it needs none, or one is free"
+            assert copies > free, f"OutOfBlocks: {copies} copies are needed, {free} blocks free"
             return self.all_is_well()
         self.outcome(str(pairs))
-        assert len(pairs) == copies, f"{len(pairs)} blocks to copy, not {copies}"
+        why = "is" if copies else "is not"
+        why = f"its last block {why} both partly filled and used by others"
+        assert len(pairs) == copies, f"{len(pairs)} blocks to copy, not {copies}: {why}"
         for source, target in pairs:
             for i in range(self.size):
                 self.memory[target * self.size + i] = self.memory.get(source * self.size + i)

@@ -60,6 +60,8 @@ def test_rows_are_filled_up_with_a_safe_block(safe):
     tables[0].append_slots(9), tables[2].append_slots(4)
     got = paged.pad_block_tables(tables, 4, safe)
     int32("pad_block_tables", got, (3, 4))
+    counts = [len(table.blocks) for table in tables]
+    assert counts == [3, 0, 1], f"tables of 3, 0 and 1 blocks have {counts} afterwards"
     wanted = [[*table.blocks, *[safe] * (4 - len(table.blocks))] for table in tables]
     assert got.tolist() == wanted, f"rows of 4, the rest {safe}: {got.tolist()}, not {wanted}"
 

@@ -26,7 +26,7 @@ def tokens_to_write(slots, kv_heads, d, rng, device="cpu"):
 @pytest.mark.parametrize(
     "slots, kv_heads, d",
     [([0], 1, 4), ([5, 0, 3], 2, 8), ([2, -1, 11, -1, 7], 3, 12), ([9, 8, 1, -1], 2, 128)]
-    + [([6, 2], 9, 128)],
+    + [([6, 2], 9, 128), ([3, -7, 0], 1, 8)],
     ids=str,
 )
 def test_each_token_goes_to_its_slot_and_padding_goes_nowhere(

@@ -11,6 +11,16 @@ from references.paged import NAN, attention_in_full, filled, gathered, untouched
 
 
 @pytest.mark.task(5)
+@pytest.mark.parametrize("lens", [[1, 4], [5, 0], [32, 13]], ids=str)
+def test_take_in_makes_attention_without_blocks_right(lens, device, rng, close):
+    query, keys, values, tables, counts = filled(lens, 4, 2, 16, max(lens), rng, device)
+    order = tables[:, 0].long()  # one block has all of a sequence: a cache without blocks
+    dense = keys[order], values[order]
+    out = host.dense_attention(query, *dense, counts)
+    close(out, attention_in_full, query, keys, values, tables, counts)
+
+
+@pytest.mark.task(5)
 @pytest.mark.parametrize(
     "lens, heads, kv_heads, d, block_size",
     [
@@ -57,6 +67,20 @@ def test_what_lies_behind_the_last_token_has_no_weight(count, device):
 
 
 @pytest.mark.task(5)
+@pytest.mark.parametrize("count", [1, 5])
+def test_low_scores_count_beside_places_that_are_empty(count, device):
+    """A 0 for a token that is not there outweighs scores of -200, also in the largest alone."""
+    keys = torch.full((2, 4, 1, 16), -50.0, device=device)  # times 16 ones, over the root of 16
+    values = torch.ones(2, 4, 1, 16, device=device)
+    table = torch.tensor([[1, 0]], dtype=torch.int32, device=device)
+    lens = torch.tensor([count], dtype=torch.int32, device=device)
+    query = torch.ones(1, 1, 16, device=device)
+    got = host.paged_attention(query, keys, values, table, lens)[0, 0, 0].item()
+    said = f"{count} tokens of score -200 and value 1, in blocks of 4: the mean is {got:.4f}"
+    assert got == pytest.approx(1, abs=1e-5), f"{said}, not 1; what is not there is no maximum"
+
+
+@pytest.mark.task(5)
 def test_it_does_not_matter_where_blocks_lie(device, rng, close):
     query, keys, values, tables, lens = filled([30, 21], 2, 2, 16, 4, rng, device)
     first = host.paged_attention(query, keys, values, tables, lens)
@@ -75,7 +99,8 @@ def test_the_answer_is_that_of_a_cache_without_blocks(device, rng, close):
     for side, cache in enumerate((keys, values)):
         for row, count in enumerate((32, 13)):
             dense[side, row, :count] = gathered(cache, tables[row], count)
-    close.equal(host.dense_attention(query, *dense, lens), out)  # warps take the same tokens
+    apart = (host.dense_attention(query, *dense, lens) - out).abs().max().item()
+    assert apart < 1e-5, f"with blocks and without, results differ by {apart:.3g}"
 
 
 @pytest.mark.task(5)
@@ -107,6 +132,16 @@ def test_scores_of_some_hundreds_neither_overflow_nor_vanish(rising, device, rng
 def test_any_block_of_warps_will_do(threads, device, rng, close):
     inputs = filled([27, 5], 2, 1, 32, 4, rng, device)
     close(host.paged_attention(*inputs, threads=threads), attention_in_full, *inputs)
+
+
+@pytest.mark.task(5)
+@pytest.mark.simulated
+def test_as_many_threads_run_as_were_asked_for(rng, profile, close):
+    inputs = filled([27, 5], 2, 1, 32, 4, rng)
+    launches = profile(lambda: host.paged_attention(*inputs, threads=96))
+    close(launches.result, attention_in_full, *inputs)
+    warps = launches["paged_attn_decode"].counters.warps
+    assert warps == 2 * 2 * 3, f"2 heads, 2 sequences, threads=96: {warps} warps, not 12"
 
 
 @pytest.mark.task(5)

@@ -1,4 +1,5 @@
-// A warp a query, eight queries at a time: scores by lane, results by column.
+// A warp a query, eight queries at a time: scores by lane, results by column. What is kept of a query is
+// always finished: its result so far, and its lse.
 #define EMPTY __int_as_float(0xff800000)
 #ifndef BR
 #define BR 16
@@ -37,9 +38,9 @@ __device__ void run(float* o, float* lse, const float* q, const float* k, const 
     v += (long long)kind * Tk * d;
     int rows = min(BR, Tq - first), near = first + Tk - Tq, far = near + rows - 1;
     int bound = causal && far + 1 < Tk ? far + 1 : Tk;
-    float m[MINE], l[MINE], out[MINE][OUT];
+    float logs[MINE], out[MINE][OUT];
     for (int r = 0; r < MINE; r++) {
-        m[r] = EMPTY, l[r] = 0.0f;
+        logs[r] = EMPTY;
         for (int c = 0; c < OUT; c++) out[r][c] = 0.0f;
     }
     stage(s.q, q, BR, rows, d);
@@ -62,11 +63,18 @@ __device__ void run(float* o, float* lse, const float* q, const float* k, const 
             }
             float top = score;
             for (int step = 16; step; step /= 2) top = fmaxf(top, __shfl_down_sync(EVERY, top, step));
-            top = fmaxf(m[r], __shfl_sync(EVERY, top, 0));
+            top = __shfl_sync(EVERY, top, 0);
             if (top == EMPTY) continue;
-            float keep = expf(m[r] - top), weight = expf(score - top), total = weight;
+            float weight = expf(score - top), total = weight;
             for (int step = 16; step; step /= 2) total += __shfl_xor_sync(EVERY, total, step);
-            m[r] = top, l[r] = l[r] * keep + total;
+            float keep = 0.0f, share = 0.0f, both = 0.0f;
+            if (lane == 0) {
+                float more = fmaxf(top, logs[r]), old = expf(logs[r] - more), fresh = expf(top - more);
+                float all = old + fresh * total;
+                keep = old / all, share = fresh / all, both = more + logf(all);
+            }
+            keep = __shfl_sync(EVERY, keep, 0), logs[r] = __shfl_sync(EVERY, both, 0);
+            weight *= __shfl_sync(EVERY, share, 0);
             __syncwarp();
             if (lane < BC) s.w[warp][lane] = weight;
             __syncwarp();
@@ -81,8 +89,8 @@ __device__ void run(float* o, float* lse, const float* q, const float* k, const 
         int row = warp + 8 * r;
         if (row >= rows) break;
         for (int c = 0; c < OUT; c++)
-            if (lane + 32 * c < d) o[row * d + lane + 32 * c] = m[r] == EMPTY ? 0.0f : out[r][c] / l[r];
-        if (lane == 0) lse[row] = m[r] == EMPTY ? EMPTY : m[r] + logf(l[r]);
+            if (lane + 32 * c < d) o[row * d + lane + 32 * c] = out[r][c];
+        if (lane == 0) lse[row] = logs[r];
     }
 }
 

@@ -2,7 +2,6 @@
 #ifndef GROUP
 #define GROUP 1
 #endif
-#define TOKENS 128
 
 extern "C" __global__ void write_kv(float4* kc, float4* vc, const float4* k, const float4* v,
                                     const int* slots, int n, int KV, int D)
@@ -25,8 +24,8 @@ struct Places {
     }
 };
 
-// HEADS queries that lie side by side, over tokens begin, begin + 1, … end - 1.
-template <int HEADS>
+// HEADS queries that lie side by side, over tokens begin, begin + 1, … end - 1, TOKENS at a time.
+template <int HEADS, int TOKENS = 128>
 __device__ void over(float* out, float* logs, const float* q, const float* kc, const float* vc,
                      Places where, int begin, int end, int D, float scale)
 {
@@ -90,7 +89,7 @@ extern "C" __global__ void dense_attn_decode(float* out, const float* q, const f
 {
     long long at = ((long long)gridDim.x * blockIdx.y + blockIdx.x) * D;
     Places where{nullptr, (long long)blockIdx.y * longest, 1, KV, int(blockIdx.x) / (H / KV)};
-    over<1>(out + at, nullptr, q + at, keys, values, where, 0, lens[blockIdx.y], D, scale);
+    over<1, 8>(out + at, nullptr, q + at, keys, values, where, 0, lens[blockIdx.y], D, scale);
 }
 
 extern "C" __global__ void paged_attn_decode(float* out, const float* q, const float* kc,
