@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.launching import ptx_cache
 from harness.lessons import integrity, progress
 from harness.lessons.progress import Pass
 
@@ -68,6 +69,16 @@ class Lessons:
 @pytest.fixture
 def lessons(pytester, monkeypatch):
     return Lessons(pytester, monkeypatch)
+
+
+@pytest.fixture
+def empty_kernel_cache(tmp_path, monkeypatch):
+    """The folder of a kernel cache on disk that holds nothing, and of which nothing was told."""
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    monkeypatch.setattr(ptx_cache, "cache_folder", lambda: folder)
+    monkeypatch.setattr(ptx_cache, "_notices", [])
+    return folder
 
 
 @pytest.fixture

@@ -16,14 +16,10 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def cache(tmp_path, monkeypatch):
+def cache(empty_kernel_cache, monkeypatch):
     """An empty cache, on disk and in memory."""
-    folder = tmp_path / "cache"
-    folder.mkdir()
-    monkeypatch.setattr(ptx_cache, "cache_folder", lambda: folder)
-    monkeypatch.setattr(ptx_cache, "_notices", [])
     monkeypatch.setattr(compiler, "_memory", {})
-    return folder
+    return empty_kernel_cache
 
 
 @pytest.fixture

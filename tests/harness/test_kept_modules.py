@@ -23,14 +23,10 @@ extern "C" __global__ void cleared(float* a, int n) { if (threadIdx.x < n) a[thr
 
 
 @pytest.fixture
-def cache(tmp_path, monkeypatch):
+def cache(empty_kernel_cache, monkeypatch):
     """An empty cache, on disk and in memory."""
-    folder = tmp_path / "cache"
-    folder.mkdir()
-    monkeypatch.setattr(ptx_cache, "cache_folder", lambda: folder)
-    monkeypatch.setattr(ptx_cache, "_notices", [])
     forget(monkeypatch)
-    return folder
+    return empty_kernel_cache
 
 
 def forget(monkeypatch):

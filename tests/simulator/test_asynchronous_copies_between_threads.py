@@ -3,24 +3,8 @@
 import numpy as np
 
 from simulator import FaultKind
-from tests.simulator.compiled import compiled, fault
-
-HEAD = """
-#include <cuda_pipeline.h>
-extern "C" __global__ void k(float* x, float* y, int n)
-{
-    __shared__ float tile[2][64];
-    int t = threadIdx.x;
-"""
-
-
-def kernel(body):
-    return compiled(f"{HEAD}{body}\n}}\n")
-
-
-def numbers(count=64):
-    return np.arange(1, count + 1, dtype=np.float32)
-
+from tests.simulator.compiled import fault
+from tests.simulator.copying import kernel, numbers
 
 SCHEDULES = [
     {"order": order, "warps_apart": apart, "seed": seed}

@@ -5,22 +5,7 @@ import pytest
 
 from simulator import FaultKind
 from tests.simulator.compiled import compiled, fault, run
-
-HEAD = """
-#include <cuda_pipeline.h>
-extern "C" __global__ void k(float* x, float* y, int n)
-{
-    __shared__ float tile[2][64];
-    int t = threadIdx.x;
-"""
-
-
-def kernel(body):
-    return compiled(f"{HEAD}{body}\n}}\n")
-
-
-def numbers(count=64):
-    return np.arange(1, count + 1, dtype=np.float32)
+from tests.simulator.copying import kernel, numbers
 
 
 def unfinished(body, threads=64, blocks=1, n=0, **settings):
